@@ -1,0 +1,1 @@
+"""What both ends of a wire agree on; imports nothing of ours but generated modules."""
