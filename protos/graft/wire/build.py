@@ -1,0 +1,31 @@
+"""Which build of the program this is: version and newest change of its files."""
+
+from importlib.metadata import PackageNotFoundError, version
+from importlib.util import find_spec
+from pathlib import Path
+
+PACKAGES = ("graft", "graft_client", "graft_embedder", "graft_memstore")
+DISTRIBUTION = "graft-memory"
+
+
+def version_text() -> str:
+    """Return the version of the installed distribution, "0" when it is not installed."""
+    try:
+        return version(DISTRIBUTION)
+    except PackageNotFoundError:
+        return "0"
+
+
+def build_id() -> str:
+    """Return "<version>+<newest modification time of any module of ours, in seconds>".
+
+    A service and a client of one installation have the same one; after a reinstallation the
+    new client's is greater, which is how it knows an old daemon.
+    """
+    newest = 0
+    for package in PACKAGES:
+        spec = find_spec(package)
+        for location in (spec.submodule_search_locations or []) if spec else []:
+            for path in Path(location).rglob("*.py"):
+                newest = max(newest, int(path.stat().st_mtime))
+    return f"{version_text()}+{newest}"

@@ -1,0 +1,70 @@
+"""What every call tells besides its request: session, kind of program, protocol and build."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Self
+from urllib.parse import quote, unquote
+
+PROTOCOL_NUMBER = 1
+VALUE_BYTES_MAX = 256
+PROTOCOL_DIGITS_MAX = 5
+DOORS = ("cli", "mcp", "hook", "web", "library")
+
+SESSION_KEY = "graft-session"
+DOOR_KEY = "graft-door"
+PROTOCOL_KEY = "graft-protocol"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CallMetadata:
+    """Metadata of one call.
+
+    Attributes:
+        session: the agent's session; empty where there is none.
+        door: the kind of program, one of `DOORS`; "library" when nobody said.
+        protocol: protocol number; 0 when nobody said.
+        build: build of the caller, see `graft.wire.build`; empty when nobody said.
+    """
+
+    session: str = ""
+    door: str = "library"
+    protocol: int = PROTOCOL_NUMBER
+    build: str = ""
+
+    def to_pairs(self) -> tuple[tuple[str, str], ...]:
+        """Return the pairs to send; values are percent-encoded ASCII of at most 256 bytes."""
+        pairs = [(DOOR_KEY, self.door), (PROTOCOL_KEY, f"{self.protocol};{self.build}")]
+        if self.session:
+            pairs.append((SESSION_KEY, self.session))
+        return tuple((key, _encode(value)) for key, value in pairs)
+
+    @classmethod
+    def read(cls, pairs: Iterable[tuple[str, str | bytes]]) -> Self:
+        """Read what a caller sent; anything that is no metadata of ours is left out.
+
+        An unknown door counts as "library", the one that may do least.
+        """
+        found = {key: _decode(value) for key, value in pairs if isinstance(value, str)}
+        number, _, build = found.get(PROTOCOL_KEY, "").partition(";")
+        door = found.get(DOOR_KEY, "library")
+        return cls(
+            session=found.get(SESSION_KEY, ""),
+            door=door if door in DOORS else "library",
+            protocol=int(number)
+            if number.isdecimal() and len(number) <= PROTOCOL_DIGITS_MAX
+            else 0,
+            build=build,
+        )
+
+
+def _encode(value: str) -> str:
+    encoded = quote(value.encode("utf-8", "replace"), safe=";+.,:/@-_=")
+    if len(encoded) <= VALUE_BYTES_MAX:
+        return encoded
+    cut = encoded[:VALUE_BYTES_MAX]
+    # Never end inside %XX.
+    return cut[: cut.rfind("%")] if "%" in cut[-2:] else cut
+
+
+def _decode(value: str) -> str:
+    return unquote(value[:VALUE_BYTES_MAX], errors="replace")
