@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import ClassVar
+from typing import ClassVar, cast
 
 import grpc
 from google.protobuf import any_pb2, duration_pb2
@@ -34,7 +34,7 @@ class ServiceError(Exception):
         retry_after_ms: when to try again, where that makes sense.
     """
 
-    reason: ClassVar[errors_pb2.ErrorReason] = errors_pb2.ERROR_REASON_UNSPECIFIED
+    reason: ClassVar["errors_pb2.ErrorReason.ValueType"] = errors_pb2.ERROR_REASON_UNSPECIFIED
     code: ClassVar[grpc.StatusCode] = grpc.StatusCode.INTERNAL
 
     def __init__(
@@ -222,9 +222,10 @@ def to_status(error: ServiceError, domain: str) -> grpc.Status:
         delay.FromMilliseconds(error.retry_after_ms)
         add(error_details_pb2.RetryInfo(retry_delay=delay))
     number = code_pb2.Code.Value(error.code.name)
-    return rpc_status.to_status(
+    status: grpc.Status = rpc_status.to_status(
         status_pb2.Status(code=number, message=error.message, details=details)
     )
+    return status
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -252,9 +253,10 @@ class Refusal:
 
 def read_refusal(error: grpc.RpcError) -> Refusal:
     """Read what *error*, raised by a call, tells."""
-    assert isinstance(error, grpc.Call), "errors of calls are calls"
-    status = rpc_status.from_call(error)
-    code: grpc.StatusCode = error.code()
+    # What a stub raises is a Call as well; the types do not say so.
+    call = cast("grpc.Call", error)
+    status = rpc_status.from_call(call)
+    code = call.code()
     if status is None:
         return Refusal(code=code)
     info = error_details_pb2.ErrorInfo()
