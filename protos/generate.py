@@ -1,8 +1,8 @@
 """Build hook: compile every .proto under protos/ to typed Python beside it."""
 
-from pathlib import Path
 import subprocess
 import sys
+from pathlib import Path
 from typing import Any
 
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface

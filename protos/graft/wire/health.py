@@ -22,7 +22,7 @@ def is_serving(channel: grpc.Channel, service: str, timeout_seconds: float) -> b
     stub = health_pb2_grpc.HealthStub(channel)
     request = health_pb2.HealthCheckRequest(service=service)
     try:
-        reply = stub.Check(request, timeout=timeout_seconds)
+        reply = stub.Check(request, timeout=timeout_seconds)  # type: ignore[attr-defined] # stubs lack it
     except grpc.RpcError:
         return False
     return bool(reply.status == health_pb2.HealthCheckResponse.SERVING)

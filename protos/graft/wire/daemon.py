@@ -1,0 +1,211 @@
+"""The life of a service process: one lock for life, one socket, an end that takes nothing along."""
+
+import contextlib
+import logging
+import os
+import signal
+import threading
+import time
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import grpc
+from grpc_health.v1 import health, health_pb2_grpc
+from grpc_reflection.v1alpha import reflection
+
+from graft.wire.build import build_id
+from graft.wire.launch import BUSY, READY, ServiceRecord, write_record
+from graft.wire.locks import FileLock
+from graft.wire.paths import Home
+from graft.wire.server import Activity, build_server
+
+EXIT_LOCK_TAKEN = 75
+GRACE_SECONDS = 10.0
+WATCH_SECONDS = 1.0
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DaemonOptions:
+    """What makes one service's process.
+
+    Attributes:
+        home: its home.
+        service: its name, which names its lock, socket, record and log.
+        domain: what its refusals are signed with, such as "graft.memory".
+        idle_minutes: minutes without use after which it ends; 0: never.
+        ready_fd: descriptor to tell when it listens; None when nobody waits.
+        not_use: full names of methods that do not count as use.
+    """
+
+    home: Home
+    service: str
+    domain: str
+    idle_minutes: float
+    ready_fd: int | None
+    not_use: tuple[str, ...] = ()
+
+
+class Control:
+    """What a running service may ask of its process."""
+
+    def __init__(self, activity: Activity, busy: Callable[[], bool]) -> None:
+        self._activity = activity
+        self._busy = busy
+        self._stop = threading.Event()
+        self.started = time.monotonic()
+        self.health = health.HealthServicer()
+
+    @property
+    def calls(self) -> int:
+        """Calls that run and count as use."""
+        return self._activity.calls
+
+    def is_idle(self) -> bool:
+        """Tell whether no call runs and no work is pending."""
+        return self._activity.calls == 0 and not self._busy()
+
+    def uptime_ms(self) -> int:
+        """Return milliseconds since the process was started."""
+        return int((time.monotonic() - self.started) * 1000)
+
+    def request_stop(self) -> None:
+        """End the process once the calls in flight have finished."""
+        self._stop.set()
+
+    def wait(self, seconds: float) -> bool:
+        """Wait for a stop request; tell whether there is one."""
+        return self._stop.wait(seconds)
+
+
+Register = Callable[[grpc.Server, Control], Sequence[str]]
+"""Adds servicers to the server, and returns their full names; called with the lock held."""
+
+
+def run_daemon(
+    options: DaemonOptions,
+    *,
+    register: Register,
+    busy: Callable[[], bool],
+    on_stop: Callable[[], None],
+) -> int:
+    """Serve until told to stop, idle for long, or robbed of the socket; return the exit status.
+
+    Args:
+        options: see `DaemonOptions`.
+        register: builds the service; runs after the lock is ours, before the socket is bound.
+        busy: tells whether work is pending that no call stands for; such work is use.
+        on_stop: puts things away; runs after the last call, before the lock is given back.
+
+    Raises:
+        UnsafeDirectoryError: the home or its runtime directory is not ours alone.
+    """
+    os.umask(0o077)
+    options.home.create()
+    options.home.runtime_directory()
+    life = FileLock(options.home.life_lock(options.service))
+    if not life.try_acquire():
+        _tell(options.ready_fd, BUSY)
+        return EXIT_LOCK_TAKEN
+    activity = Activity(options.not_use)
+    control = Control(activity, busy)
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, lambda *_: control.request_stop())
+    server = build_server(options.domain, activity)
+    names = register(server, control)
+    _add_standard_services(server, control, names)
+    path = options.home.socket(options.service)
+    inode = _bind(server, path)
+    write_record(options.home, _record(options, path))
+    _tell(options.ready_fd, READY)
+    log.info("started service=%s pid=%d", options.service, os.getpid())
+    reason, start_lock = _wait(options, control, activity, busy, (path, inode))
+    log.info("stopping service=%s because=%s", options.service, reason)
+    if _inode(path) == inode:
+        path.unlink(missing_ok=True)
+    control.health.enter_graceful_shutdown()
+    server.stop(GRACE_SECONDS).wait()
+    on_stop()
+    log.info("stopped service=%s", options.service)
+    life.release()
+    if start_lock is not None:
+        start_lock.release()
+    return 0
+
+
+def _add_standard_services(server: grpc.Server, control: Control, names: Iterable[str]) -> None:
+    health_pb2_grpc.add_HealthServicer_to_server(control.health, server)
+    reflected = (*names, health.SERVICE_NAME, reflection.SERVICE_NAME)
+    reflection.enable_server_reflection(reflected, server)
+
+
+def _bind(server: grpc.Server, path: Path) -> int:
+    """Listen on *path* and return its inode.
+
+    gRPC takes over whatever socket is at its path, and on its end removes whatever is there
+    then. So it binds a name of its own, which is renamed: its end removes nothing of others.
+    """
+    for leftover in path.parent.glob(f"{path.stem}.[0-9]*"):
+        leftover.unlink(missing_ok=True)  # of processes killed here; none lives, we hold the lock
+    draft = path.with_suffix(f".{os.getpid()}")
+    server.add_insecure_port(f"unix:{draft}")
+    server.start()
+    draft.rename(path)
+    inode = _inode(path)
+    assert inode is not None, "the socket was there a moment ago"
+    return inode
+
+
+def _inode(path: Path) -> int | None:
+    try:
+        return path.stat().st_ino
+    except FileNotFoundError:
+        return None
+
+
+def _record(options: DaemonOptions, path: Path) -> ServiceRecord:
+    return ServiceRecord(
+        service=options.service,
+        pid=os.getpid(),
+        socket=path,
+        build=build_id(),
+        started_ms=time.time_ns() // 1_000_000,
+    )
+
+
+def _tell(descriptor: int | None, answer: bytes) -> None:
+    if descriptor is None:
+        return
+    # Whoever started us may be gone; the socket serves the others all the same.
+    with contextlib.suppress(BrokenPipeError):
+        os.write(descriptor, answer)
+    os.close(descriptor)
+
+
+def _wait(
+    options: DaemonOptions,
+    control: Control,
+    activity: Activity,
+    busy: Callable[[], bool],
+    bound: tuple[Path, int],
+) -> tuple[str, FileLock | None]:
+    """Wait for a reason to end; return it, with the start lock where no start may overlap."""
+    path, inode = bound
+    idle_seconds = options.idle_minutes * 60
+    pause = min(WATCH_SECONDS, idle_seconds / 4) if idle_seconds else WATCH_SECONDS
+    while not control.wait(pause):
+        if _inode(path) != inode:
+            return "its socket has gone", None
+        if busy():
+            activity.touch()
+        if not idle_seconds or activity.idle_seconds() < idle_seconds:
+            continue
+        start_lock = FileLock(options.home.start_lock(options.service))
+        if not start_lock.try_acquire():
+            continue  # somebody is starting us, and will find us
+        if activity.idle_seconds() >= idle_seconds:
+            return "idle", start_lock
+        start_lock.release()
+    return "asked to", None

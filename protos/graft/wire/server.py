@@ -1,0 +1,139 @@
+"""The gRPC server of both services: options, refusals as rich errors, who is being served."""
+
+import logging
+import threading
+import time
+from collections.abc import Callable, Iterable
+from concurrent import futures
+from typing import TypeAlias
+
+import grpc
+from typing_extensions import override
+
+from graft.wire.channel import MESSAGE_BYTES_MAX
+from graft.wire.errors import ServiceError, to_status
+
+THREADS = 64
+"""Well above what may wait inside handlers, so that health and status always have one."""
+
+SLOW_MS = 2_000.0
+
+log = logging.getLogger(__name__)
+
+Handler = Callable[[object, grpc.ServicerContext], object]
+MethodHandler: TypeAlias = "grpc.RpcMethodHandler[object, object]"
+
+
+class ErrorInterceptor(grpc.ServerInterceptor):
+    """Turns what handlers raise into statuses: refusals with their reason, bugs without text."""
+
+    def __init__(self, domain: str) -> None:
+        self._domain = domain
+
+    @override
+    def intercept_service(
+        self,
+        continuation: Callable[[grpc.HandlerCallDetails], MethodHandler | None],
+        handler_call_details: grpc.HandlerCallDetails,
+    ) -> MethodHandler | None:
+        """Wrap unary handlers; ours are all unary, the library's streams speak for themselves."""
+        method = handler_call_details.method
+        return _wrapped(continuation(handler_call_details), lambda call: self._guard(method, call))
+
+    def _guard(self, method: str, handle: Handler) -> Handler:
+        def guarded(request: object, context: grpc.ServicerContext) -> object:
+            started = time.monotonic()
+            try:
+                reply = handle(request, context)
+            except ServiceError as error:
+                log.info("refused method=%s reason=%s", method, type(error).__name__)
+                context.abort_with_status(to_status(error, self._domain))
+            except Exception as error:
+                if context.code() is not None:  # type: ignore[attr-defined] # stubs lack it
+                    raise  # a library's handler has aborted the call itself
+                log.exception("bug method=%s", method)
+                # Without text: what a bug's message holds may be a note.
+                context.abort(grpc.StatusCode.INTERNAL, f"internal error ({type(error).__name__})")
+            passed_ms = (time.monotonic() - started) * 1000
+            if passed_ms > SLOW_MS:
+                log.info("slow method=%s ms=%.0f", method, passed_ms)
+            return reply
+
+        return guarded
+
+
+class Activity(grpc.ServerInterceptor):
+    """Counts calls that are use; health, reflection and status are not."""
+
+    def __init__(self, not_use: Iterable[str]) -> None:
+        self._not_use = frozenset(not_use)
+        self._lock = threading.Lock()
+        self._calls = 0
+        self._last_use = time.monotonic()
+
+    @property
+    def calls(self) -> int:
+        """Calls that run now."""
+        with self._lock:
+            return self._calls
+
+    def idle_seconds(self) -> float:
+        """Return how long nothing has been used; 0 while a call runs."""
+        with self._lock:
+            return 0.0 if self._calls else time.monotonic() - self._last_use
+
+    def touch(self) -> None:
+        """Count the present instant as use, for work that no call stands for."""
+        with self._lock:
+            self._last_use = time.monotonic()
+
+    @override
+    def intercept_service(
+        self,
+        continuation: Callable[[grpc.HandlerCallDetails], MethodHandler | None],
+        handler_call_details: grpc.HandlerCallDetails,
+    ) -> MethodHandler | None:
+        """Wrap unary handlers that are use."""
+        handler = continuation(handler_call_details)
+        method = handler_call_details.method
+        if method in self._not_use or method.startswith("/grpc."):
+            return handler
+        return _wrapped(handler, self._counted)
+
+    def _counted(self, handle: Handler) -> Handler:
+        def counted(request: object, context: grpc.ServicerContext) -> object:
+            with self._lock:
+                self._calls += 1
+            try:
+                return handle(request, context)
+            finally:
+                with self._lock:
+                    self._calls -= 1
+                    self._last_use = time.monotonic()
+
+        return counted
+
+
+def build_server(domain: str, activity: Activity) -> grpc.Server:
+    """Build a server that has no services and no address yet; *domain* names it in refusals."""
+    return grpc.server(
+        futures.ThreadPoolExecutor(max_workers=THREADS, thread_name_prefix="rpc"),
+        interceptors=[activity, ErrorInterceptor(domain)],
+        options=[
+            ("grpc.so_reuseport", 0),
+            ("grpc.max_receive_message_length", MESSAGE_BYTES_MAX),
+            ("grpc.max_send_message_length", MESSAGE_BYTES_MAX),
+        ],
+    )
+
+
+def _wrapped(
+    handler: MethodHandler | None, wrap: Callable[[Handler], Handler]
+) -> MethodHandler | None:
+    if handler is None or handler.unary_unary is None:
+        return handler
+    return grpc.unary_unary_rpc_method_handler(
+        wrap(handler.unary_unary),
+        request_deserializer=handler.request_deserializer,
+        response_serializer=handler.response_serializer,
+    )
