@@ -1,11 +1,13 @@
 """The gRPC server of both services: options, refusals as rich errors, who is being served."""
 
+from __future__ import annotations  # grpc's classes are generic in their stubs alone
+
 import logging
 import threading
 import time
 from collections.abc import Callable, Iterable
 from concurrent import futures
-from typing import TypeAlias
+from typing import TypeAlias, TypeVar
 
 import grpc
 from typing_extensions import override
@@ -20,8 +22,11 @@ SLOW_MS = 2_000.0
 
 log = logging.getLogger(__name__)
 
-Handler = Callable[[object, grpc.ServicerContext], object]
-MethodHandler: TypeAlias = "grpc.RpcMethodHandler[object, object]"
+RequestT = TypeVar("RequestT")
+ReplyT = TypeVar("ReplyT")
+Handler: TypeAlias = "Callable[[RequestT, grpc.ServicerContext], ReplyT]"
+MethodHandler: TypeAlias = "grpc.RpcMethodHandler[RequestT, ReplyT] | None"
+Continuation: TypeAlias = "Callable[[grpc.HandlerCallDetails], MethodHandler[RequestT, ReplyT]]"
 
 
 class ErrorInterceptor(grpc.ServerInterceptor):
@@ -33,15 +38,15 @@ class ErrorInterceptor(grpc.ServerInterceptor):
     @override
     def intercept_service(
         self,
-        continuation: Callable[[grpc.HandlerCallDetails], MethodHandler | None],
+        continuation: Continuation[RequestT, ReplyT],
         handler_call_details: grpc.HandlerCallDetails,
-    ) -> MethodHandler | None:
+    ) -> MethodHandler[RequestT, ReplyT]:
         """Wrap unary handlers; ours are all unary, the library's streams speak for themselves."""
         method = handler_call_details.method
         return _wrapped(continuation(handler_call_details), lambda call: self._guard(method, call))
 
-    def _guard(self, method: str, handle: Handler) -> Handler:
-        def guarded(request: object, context: grpc.ServicerContext) -> object:
+    def _guard(self, method: str, handle: Handler[RequestT, ReplyT]) -> Handler[RequestT, ReplyT]:
+        def guarded(request: RequestT, context: grpc.ServicerContext) -> ReplyT:
             started = time.monotonic()
             try:
                 reply = handle(request, context)
@@ -90,9 +95,9 @@ class Activity(grpc.ServerInterceptor):
     @override
     def intercept_service(
         self,
-        continuation: Callable[[grpc.HandlerCallDetails], MethodHandler | None],
+        continuation: Continuation[RequestT, ReplyT],
         handler_call_details: grpc.HandlerCallDetails,
-    ) -> MethodHandler | None:
+    ) -> MethodHandler[RequestT, ReplyT]:
         """Wrap unary handlers that are use."""
         handler = continuation(handler_call_details)
         method = handler_call_details.method
@@ -100,8 +105,8 @@ class Activity(grpc.ServerInterceptor):
             return handler
         return _wrapped(handler, self._counted)
 
-    def _counted(self, handle: Handler) -> Handler:
-        def counted(request: object, context: grpc.ServicerContext) -> object:
+    def _counted(self, handle: Handler[RequestT, ReplyT]) -> Handler[RequestT, ReplyT]:
+        def counted(request: RequestT, context: grpc.ServicerContext) -> ReplyT:
             with self._lock:
                 self._calls += 1
             try:
@@ -128,8 +133,9 @@ def build_server(domain: str, activity: Activity) -> grpc.Server:
 
 
 def _wrapped(
-    handler: MethodHandler | None, wrap: Callable[[Handler], Handler]
-) -> MethodHandler | None:
+    handler: grpc.RpcMethodHandler[RequestT, ReplyT] | None,
+    wrap: Callable[[Handler[RequestT, ReplyT]], Handler[RequestT, ReplyT]],
+) -> MethodHandler[RequestT, ReplyT]:
     if handler is None or handler.unary_unary is None:
         return handler
     return grpc.unary_unary_rpc_method_handler(
