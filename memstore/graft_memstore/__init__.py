@@ -1,0 +1,1 @@
+"""The memstore: owns the notes, and answers for them over gRPC."""

@@ -1,0 +1,1 @@
+"""One file per proto service: unpack the request, call, pack the reply."""

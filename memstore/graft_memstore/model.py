@@ -1,0 +1,222 @@
+"""What the memstore talks about: notes, their states, models and vectors, as frozen data."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import NewType
+
+NoteId = NewType("NoteId", str)
+"""32 lower-case hex digits, a UUIDv7."""
+
+ModelId = NewType("ModelId", int)
+"""Number of a model inside one profile."""
+
+EventSeq = NewType("EventSeq", int)
+"""Place of an event in a profile's audit chain, from 1."""
+
+USER_SCOPE = "user"
+DEFAULT_PROFILE = "default"
+
+
+class Lifecycle(StrEnum):
+    """Whether a note is in force."""
+
+    ACTIVE = "active"
+    SUPERSEDED = "superseded"
+    RETIRED = "retired"
+
+
+class Trust(StrEnum):
+    """How far a note is to be believed."""
+
+    CANDIDATE = "candidate"
+    OBSERVED = "observed"
+    VERIFIED = "verified"
+    DISPUTED = "disputed"
+    STALE = "stale"
+    HELD = "held"
+    REJECTED = "rejected"
+
+
+class NoteKind(StrEnum):
+    """What kind of thing a note tells."""
+
+    NOTE = "note"
+    DEAD_END = "dead-end"
+
+
+class SourceKind(StrEnum):
+    """Where a note's knowledge comes from."""
+
+    FILE = "file"
+    URL = "url"
+    COMMIT = "commit"
+    TEST = "test"
+    CONVERSATION = "conversation"
+    MANUAL = "manual"
+
+
+class ModelRole(StrEnum):
+    """What a profile uses a model for."""
+
+    SERVING = "serving"
+    TARGET = "target"
+
+
+class PendingKind(StrEnum):
+    """Which text of a note waits for its vectors."""
+
+    TITLE = "title"
+    PASSAGES = "passages"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Source:
+    """One place that a note's knowledge comes from."""
+
+    kind: SourceKind
+    locator: str
+    project: str = ""
+    observed_at_ms: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NewNote:
+    """A note as a caller wants it stored."""
+
+    title: str
+    body: str = ""
+    keywords: tuple[str, ...] = ()
+    kind: NoteKind = NoteKind.NOTE
+    scope: str = USER_SCOPE
+    author: str = ""
+    sources: tuple[Source, ...] = ()
+    valid_from_ms: int | None = None
+    valid_to_ms: int | None = None
+    expires_at_ms: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NoteState:
+    """What a note is worth at present.
+
+    Attributes:
+        known_from_ms: since when the store has known it so.
+        reason: why it became so; empty for a new note.
+    """
+
+    lifecycle: Lifecycle = Lifecycle.ACTIVE
+    trust: Trust = Trust.OBSERVED
+    valid_from_ms: int | None = None
+    valid_to_ms: int | None = None
+    expires_at_ms: int | None = None
+    known_from_ms: int = 0
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoredNote:
+    """The row of a note: what never changes about it.
+
+    Attributes:
+        seq: its number in this file, the rowid of its words.
+    """
+
+    seq: int
+    id: NoteId
+    title: str
+    body: str
+    kind: NoteKind
+    author: str
+    scope: str
+    content_hash: bytes
+    recorded_at_ms: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Note:
+    """One note with its present state and everything that hangs on it.
+
+    Attributes:
+        pending: its texts (title, passages) that still have no vector.
+    """
+
+    id: NoteId
+    title: str
+    body: str
+    kind: NoteKind
+    author: str
+    scope: str
+    recorded_at_ms: int
+    state: NoteState
+    keywords: tuple[str, ...] = ()
+    sources: tuple[Source, ...] = ()
+    pending: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ScopeFilter:
+    """Which scopes a read looks at: those listed, or every one."""
+
+    scopes: tuple[str, ...] = ()
+    all: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Caller:
+    """Who asks, and through which kind of program.
+
+    Attributes:
+        actor: the role; the local socket gives "agent".
+        session: the agent's session; empty where there is none.
+        door: cli, mcp, hook, web or library.
+    """
+
+    actor: str = "agent"
+    session: str = ""
+    door: str = "library"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Background:
+    """Cosines between unrelated texts of a model: a normal distribution and its weight."""
+
+    mean: float
+    deviation: float
+    count: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Model:
+    """A model whose vectors a profile holds, or is to hold."""
+
+    model_id: ModelId
+    identity: str
+    name: str
+    dimensions: int
+    role: ModelRole
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChunkRow:
+    """One vector of a note, as it is stored.
+
+    Attributes:
+        part: 0 for the title's first window, from 1 for the passages.
+        start_char: first character of the stretch (of the title for part 0, else of
+            `passage_text`), counted in code points.
+        end_char: one past the last character.
+        vector: little-endian float32 values of unit length.
+    """
+
+    part: int
+    start_char: int
+    end_char: int
+    vector: bytes
+
+
+PASSAGE_SEPARATOR = "\n\n"
+
+
+def passage_text(title: str, body: str) -> str:
+    """Return the text whose windows are a note's passages."""
+    return title + PASSAGE_SEPARATOR + body

@@ -1,0 +1,146 @@
+"""Opens a profile's database file as every connection of ours must have it."""
+
+import os
+import stat
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import apsw
+import sqlite_vec
+
+from graft.wire.errors import (
+    DatabaseDamagedError,
+    DatabaseLockedError,
+    DiskFullError,
+    ServiceError,
+    WrongStateError,
+)
+from graft_memstore.store.filesystem import (
+    file_system_of,
+    read_mounts,
+    write_ahead_log_is_safe,
+)
+
+LOCK_WAIT_MS = 10_000
+"""How long a connection waits for another program's lock before it gives up."""
+
+PRIVATE_FILE = 0o600
+OTHERS_MAY = 0o077
+
+PRAGMAS = (
+    "PRAGMA foreign_keys = ON",
+    # An acknowledged write is on the disk, not in a cache.
+    "PRAGMA synchronous = FULL",
+    # What is deleted is overwritten with zeros; see erasures.
+    "PRAGMA secure_delete = ON",
+    # Without it INSERT OR REPLACE walks past the triggers that keep events append-only.
+    "PRAGMA recursive_triggers = ON",
+    "PRAGMA temp_store = MEMORY",
+)
+
+
+@contextmanager
+def database_errors(path: Path) -> Iterator[None]:
+    """Turn SQLite's failures on *path* into refusals; a bug in a statement stays as it is.
+
+    Raises:
+        DatabaseLockedError: another program kept its lock longer than `LOCK_WAIT_MS`.
+        DiskFullError: there is no room.
+        DatabaseDamagedError: the file is no database, is damaged, or the disk fails.
+        WrongStateError: the file cannot be opened or written.
+    """
+    try:
+        yield
+    except apsw.Error as error:
+        refusal = _refusal_for(error, path)
+        if refusal is None:
+            raise
+        raise refusal from error
+
+
+def _refusal_for(error: apsw.Error, path: Path) -> ServiceError | None:
+    if isinstance(error, (apsw.BusyError, apsw.LockedError)):
+        return DatabaseLockedError(
+            f"another program holds the lock of {path} for more than {LOCK_WAIT_MS // 1000} s; "
+            "end it or try again"
+        )
+    if isinstance(error, apsw.FullError):
+        return DiskFullError(f"no room left on the disk of {path}; free some and try again")
+    if isinstance(error, (apsw.CorruptError, apsw.NotADBError)):
+        return DatabaseDamagedError(f"{path} is damaged ({error}); run `graft doctor`")
+    if isinstance(error, apsw.IOError):
+        return DatabaseDamagedError(
+            f"the disk of {path} failed to read or write ({error}); run `graft doctor`"
+        )
+    if isinstance(error, (apsw.CantOpenError, apsw.ReadOnlyError, apsw.PermissionsError)):
+        return WrongStateError(
+            f"{path} cannot be opened for writing ({error}); check its owner and mode",
+            metadata={"state": "unwritable"},
+        )
+    return None
+
+
+def open_connection(path: Path, *, write: bool = True) -> apsw.Connection:
+    """Open *path* with every pragma and extension that the store relies on.
+
+    A missing file is made, readable by its owner alone, and a file that others may read loses
+    that. With ``write=False`` the connection refuses to change anything.
+
+    Raises:
+        ServiceError: see `database_errors`.
+    """
+    _keep_private(path)
+    with database_errors(path):
+        connection = apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READWRITE)
+        try:
+            connection.set_busy_timeout(LOCK_WAIT_MS)
+            _load_vectors(connection)
+            for pragma in PRAGMAS:
+                connection.execute(pragma)
+            _set_journal(connection, path)
+            if not write:
+                connection.execute("PRAGMA query_only = ON")
+        except BaseException:
+            connection.close()
+            raise
+    return connection
+
+
+def journal_mode(path: Path, mounts: str) -> str:
+    """Return the journal for a database at *path*: "wal", or "delete" where that is unsafe."""
+    real = Path(os.path.realpath(path))
+    return "wal" if write_ahead_log_is_safe(file_system_of(real, mounts)) else "delete"
+
+
+def _set_journal(connection: apsw.Connection, path: Path) -> None:
+    wanted = journal_mode(path, read_mounts())
+    if wanted == "wal":
+        try:
+            # The answer is the mode that holds now: "delete" where shared memory cannot be had.
+            connection.execute("PRAGMA journal_mode = WAL").fetchall()
+            connection.execute("PRAGMA user_version").fetchall()
+        except (apsw.IOError, apsw.CantOpenError, apsw.ProtocolError):
+            # Shared memory failed although the file system's type promised it.
+            wanted = "delete"
+    if wanted == "delete":
+        connection.execute("PRAGMA journal_mode = DELETE").fetchall()
+
+
+def _load_vectors(connection: apsw.Connection) -> None:
+    connection.enable_load_extension(True)
+    connection.load_extension(sqlite_vec.loadable_path())
+    connection.enable_load_extension(False)
+
+
+def _keep_private(path: Path) -> None:
+    try:
+        os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, PRIVATE_FILE))
+        mode = stat.S_IMODE(path.stat().st_mode)
+        if mode & OTHERS_MAY:
+            path.chmod(mode & ~OTHERS_MAY)
+    except OSError as error:
+        raise WrongStateError(
+            f"{path} cannot be opened for writing ({error.strerror}); check its owner and mode",
+            metadata={"state": "unwritable"},
+        ) from error
