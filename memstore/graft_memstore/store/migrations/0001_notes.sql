@@ -12,8 +12,6 @@ CREATE TABLE meta (
 CREATE TABLE notes (
     seq          INTEGER PRIMARY KEY AUTOINCREMENT, -- rowid of notes_fts and notes_pieces
     id           TEXT NOT NULL UNIQUE CHECK (length(id) = 32),
-    title        TEXT NOT NULL,
-    body         TEXT NOT NULL,
     kind         TEXT NOT NULL CHECK (kind IN ('note', 'dead-end')),
     author       TEXT NOT NULL,
     channel      TEXT NOT NULL,                     -- how it came in: insert, later import or sync
@@ -22,7 +20,9 @@ CREATE TABLE notes (
     value_hash   BLOB NOT NULL CHECK (length(value_hash) = 32),
     recorded_at  INTEGER NOT NULL,
     site         TEXT NOT NULL,
-    hlc          INTEGER NOT NULL
+    hlc          INTEGER NOT NULL,
+    title        TEXT NOT NULL,
+    body         TEXT NOT NULL                      -- last: reading scope never walks a long text
 ) STRICT;
 CREATE INDEX notes_by_suffix ON notes (substr(id, 25), id);
 CREATE INDEX notes_by_content ON notes (content_hash, scope);
