@@ -152,6 +152,7 @@ def _bind(server: grpc.Server, path: Path) -> int:
     draft = path.with_suffix(f".{os.getpid()}")
     server.add_insecure_port(f"unix:{draft}")
     server.start()
+    draft.chmod(0o600)
     draft.rename(path)
     inode = _inode(path)
     assert inode is not None, "the socket was there a moment ago"

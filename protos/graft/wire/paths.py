@@ -19,6 +19,9 @@ class UnsafeDirectoryError(OSError):
 def private_directory(path: Path) -> Path:
     """Make *path* a directory of mode 0700 and return it.
 
+    One that is ours and empty is closed to others; one with content is left as it is, since
+    others may rely on it.
+
     Raises:
         UnsafeDirectoryError: something else is there, or it is another user's, or others may enter.
     """
@@ -28,7 +31,9 @@ def private_directory(path: Path) -> Path:
         raise UnsafeDirectoryError(
             f"{path} must be a directory of yours; move what is there and try again"
         )
-    if found.st_mode & 0o077:
+    if found.st_mode & 0o077 and not any(path.iterdir()):
+        path.chmod(0o700)
+    elif found.st_mode & 0o077:
         raise UnsafeDirectoryError(
             f"{path} can be entered by others (mode {found.st_mode & 0o777:04o}); "
             f"run: chmod 700 {path}"

@@ -1,0 +1,237 @@
+"""Services start once, are found again, and take nothing along when they end."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import grpc
+import psutil
+import pytest
+
+from graft.wire.channel import open_channel
+from graft.wire.health import is_serving
+from graft.wire.launch import (
+    StartError,
+    daemon_environment,
+    ensure_running,
+    find_running,
+    is_alive,
+    kill_service,
+    wait_until_gone,
+)
+from graft.wire.locks import FileLock, holder_of
+from graft.wire.paths import Home
+
+HERE = Path(__file__).parent
+SERVICE = "tiny"
+SECONDS = 60.0
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Iterator[Home]:
+    home = Home(root=tmp_path / "home")
+    yield home
+    kill_service(home, SERVICE)
+    assert wait_until_gone(home, SERVICE, time.monotonic() + SECONDS)
+
+
+def deadline() -> float:
+    return time.monotonic() + SECONDS
+
+
+def command(home: Home, *extra: str) -> list[str]:
+    return [sys.executable, str(HERE / "tiny_daemon.py"), "--home", str(home.root), *extra]
+
+
+def start(home: Home, *extra: str) -> int:
+    return ensure_running(home, SERVICE, command(home, *extra), environ={}, deadline=deadline()).pid
+
+
+def caller(home: Home, *extra: str) -> "subprocess.Popen[str]":
+    return subprocess.Popen(
+        [sys.executable, str(HERE / "start_tiny.py"), str(home.root), *extra],
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+
+
+def daemons(home: Home) -> list[int]:
+    wanted = str(home.root)
+    return [
+        process.pid
+        for process in psutil.process_iter(["cmdline"])
+        if "tiny_daemon.py" in " ".join(process.info["cmdline"] or [])
+        and wanted in (process.info["cmdline"] or [])
+    ]
+
+
+def test_a_second_caller_finds_what_the_first_started(home: Home) -> None:
+    first = start(home)
+
+    second = start(home)
+
+    assert second == first
+    assert daemons(home) == [first]
+
+
+def test_many_callers_at_once_give_one_daemon(home: Home) -> None:
+    callers = [caller(home) for _ in range(12)]
+
+    pids = {each.communicate(timeout=SECONDS)[0].strip() for each in callers}
+
+    assert [each.returncode for each in callers] == [0] * 12
+    assert len(pids) == 1
+    assert daemons(home) == [int(pid) for pid in pids]
+
+
+def test_a_starter_that_is_killed_holds_nobody_up(home: Home) -> None:
+    first = caller(home, "--start-seconds", "1")
+    while not is_alive(home, SERVICE):
+        assert first.poll() is None
+    first.kill()
+    first.communicate(timeout=SECONDS)
+
+    second = caller(home)
+    out, _ = second.communicate(timeout=SECONDS)
+
+    assert second.returncode == 0
+    assert daemons(home) == [int(out)]
+
+
+def test_a_killed_daemon_leaves_nothing_to_trip_over(home: Home) -> None:
+    first = start(home)
+    os.kill(first, signal.SIGKILL)
+    assert wait_until_gone(home, SERVICE, deadline())
+
+    second = start(home)
+
+    assert second != first
+    with open_channel(home.socket(SERVICE)) as channel:
+        assert is_serving(channel, "", SECONDS)
+
+
+def test_a_stopping_daemon_leaves_its_successors_socket_alone(home: Home) -> None:
+    first = start(home)
+    path = home.socket(SERVICE)
+    path.unlink()
+    path.write_text("stands for the successor's socket")
+
+    os.kill(first, signal.SIGTERM)
+
+    assert wait_until_gone(home, SERVICE, deadline())
+    assert path.read_text() == "stands for the successor's socket"
+    path.unlink()
+
+
+def test_a_daemon_whose_socket_has_gone_ends(home: Home) -> None:
+    start(home)
+
+    home.socket(SERVICE).unlink()
+
+    assert wait_until_gone(home, SERVICE, deadline())
+
+
+def test_a_stopped_daemon_removes_its_own_socket(home: Home) -> None:
+    pid = start(home)
+
+    os.kill(pid, signal.SIGTERM)
+
+    assert wait_until_gone(home, SERVICE, deadline())
+    assert not home.socket(SERVICE).exists()
+    assert find_running(home, SERVICE) is None
+
+
+def test_an_idle_daemon_ends_and_the_next_caller_starts_another(home: Home) -> None:
+    first = start(home, "--idle-minutes", "0.002")
+    assert wait_until_gone(home, SERVICE, deadline())
+
+    second = start(home)
+
+    assert second != first
+
+
+def test_a_daemon_that_ends_at_once_is_quoted(home: Home) -> None:
+    with pytest.raises(StartError, match="the disk is on fire"):
+        start(home, "--fail")
+
+
+def test_a_lock_that_nobody_answers_for_is_named_with_its_process(home: Home) -> None:
+    home.create()
+    lock = FileLock(home.life_lock(SERVICE))
+    assert lock.try_acquire()
+
+    with pytest.raises(StartError, match=rf"process {os.getpid()}\).*graft stop --force"):
+        ensure_running(home, SERVICE, command(home), environ={}, deadline=time.monotonic() + 0.1)
+
+    lock.release()
+
+
+def test_a_home_with_a_path_of_two_hundred_characters_works(tmp_path: Path) -> None:
+    deep = tmp_path / ("d" * 100) / ("e" * 100)
+    deep.mkdir(parents=True)
+    home = Home(root=deep)
+
+    pid = start(home)
+
+    assert len(str(home.socket(SERVICE))) < 100
+    assert daemons(home) == [pid]
+    kill_service(home, SERVICE)
+    assert wait_until_gone(home, SERVICE, deadline())
+
+
+def test_the_socket_is_for_its_owner_alone(home: Home) -> None:
+    start(home)
+
+    assert home.socket(SERVICE).stat().st_mode & 0o777 == 0o600
+    assert home.runtime_path().stat().st_mode & 0o777 == 0o700
+    assert home.root.stat().st_mode & 0o777 == 0o700
+    assert home.record(SERVICE).stat().st_mode & 0o777 == 0o600
+
+
+def test_starting_leaves_no_zombie(home: Home) -> None:
+    start(home)
+
+    assert [each for each in psutil.Process().children() if each.status() == "zombie"] == []
+
+
+def test_a_stopped_daemon_is_unavailable_not_silent(home: Home) -> None:
+    pid = start(home)
+    channel = open_channel(home.socket(SERVICE))
+    assert is_serving(channel, "", SECONDS)
+
+    os.kill(pid, signal.SIGTERM)
+    assert wait_until_gone(home, SERVICE, deadline())
+
+    assert not is_serving(channel, "", SECONDS)
+    channel.close()
+
+
+def test_a_lock_tells_its_holder(tmp_path: Path) -> None:
+    path = tmp_path / "x.lock"
+    lock = FileLock(path)
+
+    before = holder_of(path)
+    assert lock.try_acquire()
+    during = holder_of(path)
+    second = FileLock(path).try_acquire()
+    lock.release()
+
+    assert (before, during, second, holder_of(path)) == (None, os.getpid(), False, None)
+
+
+def test_a_daemon_gets_no_secret_and_nothing_of_one_call() -> None:
+    environ = {"PATH": "/bin", "AWS_SECRET_ACCESS_KEY": "s", "GRAFT_SESSION": "x", "LC_ALL": "C"}
+
+    kept = daemon_environment({**environ, "GRAFT_THREADS": "2", "GRAFT_DB_KEY": "k"})
+
+    assert kept == {"PATH": "/bin", "LC_ALL": "C", "GRAFT_THREADS": "2", "GRAFT_DB_KEY": "k"}
+
+
+def test_health_of_nobody_is_not_serving(tmp_path: Path) -> None:
+    with open_channel(tmp_path / "none.sock") as channel:
+        assert isinstance(channel, grpc.Channel)
+        assert not is_serving(channel, "", 1)
