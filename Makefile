@@ -1,0 +1,39 @@
+# Thin aliases. `make demo` and `make test` do their own set-up; nothing outside .venv is touched
+# but the compiled llama.cpp, kept under ~/.cache/graft for the next checkout.
+
+PYTHON ?= python3
+BIN := .venv/bin
+PROTOS := $(shell find protos -name '*.proto')
+
+.PHONY: demo test lint types docs bench clean
+
+demo: .venv/ready
+	@$(BIN)/graft demo
+
+test: lint types
+	$(BIN)/cog --check docs/cli.md docs/settings.md
+	$(BIN)/pytest
+
+lint: .venv/ready
+	$(BIN)/ruff format --check
+	$(BIN)/ruff check
+	$(BIN)/lint-imports --no-cache
+	$(BIN)/buf lint
+	$(BIN)/buf format --diff --exit-code
+
+types: .venv/ready
+	$(BIN)/mypy
+	$(BIN)/mypy tests bench tools
+
+docs: .venv/ready
+	$(BIN)/cog -r docs/cli.md docs/settings.md
+
+bench: .venv/ready
+	$(BIN)/python -m bench
+
+clean:
+	rm -rf .venv dist build
+
+.venv/ready: pyproject.toml tools/bootstrap.py protos/generate.py $(PROTOS)
+	@$(PYTHON) tools/bootstrap.py
+	@touch $@
