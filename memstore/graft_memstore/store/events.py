@@ -1,0 +1,157 @@
+"""The audit trail: what was done to which note, by whom, each row sealed to the one before."""
+
+from dataclasses import dataclass
+
+import apsw
+
+from graft_memstore.canonical import encode_fields
+from graft_memstore.model import EventSeq, NoteId
+from graft_memstore.store.rows import Row, change, select, select_one
+
+INSERT_EVENT = """
+INSERT INTO events (
+    seq, at, actor, channel, door, action, note_id, digest, state_digest, reason, prev_hash, hash
+) VALUES (
+    :seq, :at, :actor, :channel, :door, :action, :note_id, :digest, :state_digest, :reason,
+    :prev_hash, :hash
+)
+"""
+
+COLUMNS = """
+    seq, at, actor, channel, door, action, note_id, digest, state_digest, reason, prev_hash, hash
+"""
+
+SELECT_LAST_LINK = "SELECT seq, hash FROM events ORDER BY seq DESC LIMIT 1"
+
+SELECT_HASH = "SELECT hash FROM events WHERE seq = :seq"
+
+# By primary key, a page at a time.
+SELECT_EVENTS_AFTER = (
+    "SELECT" + COLUMNS + "FROM events WHERE seq > :after ORDER BY seq LIMIT :count_max"
+)
+
+SELECT_EVENTS_OF_NOTE = (
+    "SELECT"
+    + COLUMNS
+    + "FROM events WHERE note_id = :note_id AND seq > :after ORDER BY seq LIMIT :count_max"
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Event:
+    """One row of the trail.
+
+    Attributes:
+        channel: the agent's session, where there is one.
+        digest: keyed digest of the note's content hash.
+        state_digest: keyed digest of the state row that it made; empty when it made none.
+        prev_hash: hash of the event before; zeros for the first.
+        hash: keyed hash over everything before it in this class.
+    """
+
+    seq: EventSeq
+    at_ms: int
+    actor: str
+    channel: str
+    door: str
+    action: str
+    note_id: NoteId | None
+    digest: bytes
+    state_digest: bytes
+    reason: str
+    prev_hash: bytes
+    hash: bytes = b""
+
+    def sealed_bytes(self) -> bytes:
+        """Return what its hash is made of."""
+        return encode_fields(
+            self.seq,
+            self.at_ms,
+            self.actor,
+            self.channel,
+            self.door,
+            self.action,
+            self.note_id,
+            self.digest,
+            self.state_digest,
+            self.reason,
+            self.prev_hash,
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Link:
+    """Where a chain ends, or ended: how many events, and the hash of the last."""
+
+    count: int
+    hash: bytes
+
+
+def insert_event(connection: apsw.Connection, event: Event) -> None:
+    """Append a sealed event."""
+    change(
+        connection,
+        INSERT_EVENT,
+        {
+            "seq": event.seq,
+            "at": event.at_ms,
+            "actor": event.actor,
+            "channel": event.channel,
+            "door": event.door,
+            "action": event.action,
+            "note_id": event.note_id,
+            "digest": event.digest,
+            "state_digest": event.state_digest,
+            "reason": event.reason,
+            "prev_hash": event.prev_hash,
+            "hash": event.hash,
+        },
+    )
+
+
+def read_last_link(connection: apsw.Connection) -> Link | None:
+    """Return where the chain ends, None when it is empty."""
+    row = select_one(connection, SELECT_LAST_LINK, {})
+    return None if row is None else Link(count=row[0], hash=row[1])
+
+
+def read_hash(connection: apsw.Connection, seq: int) -> bytes | None:
+    """Return the hash of an event, None when it is not there."""
+    row = select_one(connection, SELECT_HASH, {"seq": seq})
+    return None if row is None else bytes(row[0])
+
+
+def read_events_after(connection: apsw.Connection, after: int, count_max: int) -> list[Event]:
+    """Return a page of the trail."""
+    rows = select(connection, SELECT_EVENTS_AFTER, {"after": after, "count_max": count_max})
+    return [_event_from(row) for row in rows]
+
+
+def read_events_of_note(
+    connection: apsw.Connection, note_id: NoteId, after: int, count_max: int
+) -> list[Event]:
+    """Return a page of what was done to one note."""
+    rows = select(
+        connection,
+        SELECT_EVENTS_OF_NOTE,
+        {"note_id": note_id, "after": after, "count_max": count_max},
+    )
+    return [_event_from(row) for row in rows]
+
+
+def _event_from(row: Row) -> Event:
+    seq, at, actor, channel, door, action, note_id, digest, state_digest, reason, prev, own = row
+    return Event(
+        seq=EventSeq(seq),
+        at_ms=at,
+        actor=actor,
+        channel=channel,
+        door=door,
+        action=action,
+        note_id=None if note_id is None else NoteId(note_id),
+        digest=digest,
+        state_digest=state_digest,
+        reason=reason,
+        prev_hash=prev,
+        hash=own,
+    )

@@ -1,0 +1,402 @@
+"""Notes: their rows, by id, by a piece of an id, by content, and in pages."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import apsw
+
+from graft_memstore.model import (
+    Lifecycle,
+    Note,
+    NoteId,
+    NoteKind,
+    NoteState,
+    ScopeFilter,
+    StoredNote,
+    Trust,
+)
+from graft_memstore.store.rows import Row, change, select, select_one
+from graft_memstore.store.states import state_from
+
+COLUMNS = """
+    note.seq, note.id, note.title, note.body, note.kind, note.author, note.scope,
+    note.content_hash, note.recorded_at
+"""
+
+STATE_COLUMNS = """
+    state.lifecycle, state.trust, state.valid_from, state.valid_to, state.expires_at,
+    state.known_from, state.reason
+"""
+
+INSERT_NOTE = """
+INSERT INTO notes (
+    id, title, body, kind, author, channel, scope, content_hash, value_hash, recorded_at, site,
+    hlc
+) VALUES (
+    :id, :title, :body, :kind, :author, :channel, :scope, :content_hash, :value_hash,
+    :recorded_at, :site, :hlc
+)
+"""
+
+SELECT_NOTE = "SELECT" + COLUMNS + "FROM notes AS note WHERE note.id = :id"
+
+SELECT_NOTES_WITH_STATE = (
+    "SELECT"
+    + COLUMNS
+    + ","
+    + STATE_COLUMNS
+    + """
+FROM json_each(:note_ids) AS wanted
+JOIN notes AS note ON note.id = wanted.value
+JOIN note_states AS state ON state.note_id = note.id AND state.known_to IS NULL
+"""
+)
+
+SELECT_BY_CONTENT = """
+SELECT note.id, state.lifecycle, state.trust
+FROM notes AS note
+JOIN note_states AS state ON state.note_id = note.id AND state.known_to IS NULL
+WHERE note.content_hash = :content_hash AND note.scope = :scope
+ORDER BY note.recorded_at DESC, note.id DESC
+"""
+
+# Only what an answer may name: notes in force that nobody has judged wrong.
+SELECT_BY_VALUE = """
+SELECT note.id, note.title
+FROM notes AS note
+JOIN note_states AS state ON state.note_id = note.id AND state.known_to IS NULL
+WHERE note.value_hash = :value_hash AND note.scope = :scope
+AND state.lifecycle = 'active' AND state.trust NOT IN ('held', 'rejected')
+AND (state.expires_at IS NULL OR state.expires_at > :now)
+ORDER BY note.recorded_at DESC, note.id DESC
+LIMIT :count_max
+"""
+
+SELECT_TITLES = """
+SELECT note.id, note.title
+FROM json_each(:note_ids) AS wanted
+JOIN notes AS note ON note.id = wanted.value
+"""
+
+# The first half runs over the index of ids, the second over notes_by_suffix; two are enough to
+# know that a piece is ambiguous.
+SELECT_IDS_BY_PIECE = """
+SELECT id FROM (
+    SELECT id FROM notes WHERE id >= :piece AND id < :after_piece
+    UNION
+    SELECT id FROM notes
+    WHERE substr(id, 25) = substr(:piece, -8) AND substr(id, -length(:piece)) = :piece
+)
+LIMIT 2
+"""
+
+# What a listing of notes in force leaves out unless it asks for it by name: see DESIGN, "What
+# each read does".
+LISTED = """
+    state.lifecycle = :lifecycle
+    AND CASE
+        WHEN :trust IS NOT NULL THEN state.trust = :trust
+        WHEN :lifecycle <> 'active' THEN TRUE
+        ELSE state.trust NOT IN ('held', 'rejected')
+    END
+    AND (
+        :lifecycle <> 'active'
+        OR (
+            (state.expires_at IS NULL OR state.expires_at > :now)
+            AND (state.valid_from IS NULL OR state.valid_from <= :now)
+            AND (state.valid_to IS NULL OR state.valid_to > :now)
+        )
+    )
+    AND NOT EXISTS (
+        SELECT 1 FROM json_each(:keywords) AS wanted
+        WHERE NOT EXISTS (
+            SELECT 1 FROM keywords AS keyword
+            JOIN note_keywords AS carried ON carried.keyword_id = keyword.keyword_id
+            WHERE keyword.keyword = wanted.value
+            AND carried.note_id = note.id AND carried.known_to IS NULL
+        )
+    )
+"""
+
+# Walks notes_by_time backwards and stops when the page is full.
+SELECT_PAGE = (
+    "SELECT"
+    + COLUMNS
+    + ","
+    + STATE_COLUMNS
+    + """
+FROM notes AS note
+JOIN note_states AS state ON state.note_id = note.id AND state.known_to IS NULL
+WHERE (note.recorded_at, note.id) < (:before_at, :before_id)
+AND note.recorded_at >= :since
+AND"""
+    + LISTED
+    + """
+ORDER BY note.recorded_at DESC, note.id DESC
+LIMIT :count_max
+"""
+)
+
+# notes_by_scope once for each scope; their rows are then sorted.
+SELECT_PAGE_IN_SCOPES = (
+    "SELECT"  # noqa: S608 - joined at import, from constants alone
+    + COLUMNS
+    + ","
+    + STATE_COLUMNS
+    + """
+FROM (SELECT DISTINCT value FROM json_each(:scopes)) AS scope
+JOIN notes AS note ON note.scope = scope.value
+    AND (note.recorded_at, note.id) < (:before_at, :before_id)
+    AND note.recorded_at >= :since
+JOIN note_states AS state ON state.note_id = note.id AND state.known_to IS NULL
+WHERE"""
+    + LISTED
+    + """
+ORDER BY note.recorded_at DESC, note.id DESC
+LIMIT :count_max
+"""
+)
+
+# Reads the index notes_by_scope whole, which is what counting takes.
+SELECT_COUNTS_BY_SCOPE = """
+SELECT note.scope, state.lifecycle = 'active' AS active, count(*)
+FROM notes AS note INDEXED BY notes_by_scope
+JOIN note_states AS state ON state.note_id = note.id AND state.known_to IS NULL
+GROUP BY note.scope, active
+"""
+
+SELECT_KEYWORD_COUNT = """
+SELECT count(DISTINCT carried.keyword_id)
+FROM notes AS note INDEXED BY notes_by_scope
+JOIN note_states AS state ON state.note_id = note.id AND state.known_to IS NULL
+JOIN note_keywords AS carried ON carried.note_id = note.id AND carried.known_to IS NULL
+WHERE state.lifecycle = 'active'
+AND (:all_scopes OR note.scope IN (SELECT value FROM json_each(:scopes)))
+"""
+
+# By primary key, a page at a time.
+SELECT_NOTES_AFTER = (
+    "SELECT"
+    + COLUMNS
+    + """
+FROM notes AS note
+WHERE note.seq > :after
+ORDER BY note.seq
+LIMIT :count_max
+"""
+)
+
+# Reads the smallest index whole.
+SELECT_NOTE_COUNT = "SELECT count(*) FROM notes"
+
+DELETE_NOTE = "DELETE FROM notes WHERE id = :id"
+
+END_OF_TIME_MS = 2**62
+AFTER_EVERY_ID = "g"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NoteOrigin:
+    """What a note's row says besides its text: hashes, and where and when it was written."""
+
+    channel: str
+    content_hash: bytes
+    value_hash: bytes
+    recorded_at_ms: int
+    site: str
+    hlc: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KnownNote:
+    """A note that has the content that somebody wants to store."""
+
+    id: NoteId
+    lifecycle: Lifecycle
+    trust: Trust
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PageFilter:
+    """Which notes a listing wants, and where its page begins.
+
+    Attributes:
+        trust: None means any that a search may show.
+        before_at_ms: only notes recorded before this, or at this with an id below *before_id*.
+    """
+
+    scope: ScopeFilter
+    keywords: tuple[str, ...] = ()
+    lifecycle: Lifecycle = Lifecycle.ACTIVE
+    trust: Trust | None = None
+    since_ms: int = 0
+    before_at_ms: int = END_OF_TIME_MS
+    before_id: str = AFTER_EVERY_ID
+
+
+def insert_note(connection: apsw.Connection, note: StoredNote, origin: NoteOrigin) -> int:
+    """Store the row of *note* (its seq is given by the table) and return its seq."""
+    change(
+        connection,
+        INSERT_NOTE,
+        {
+            "id": note.id,
+            "title": note.title,
+            "body": note.body,
+            "kind": note.kind,
+            "author": note.author,
+            "channel": origin.channel,
+            "scope": note.scope,
+            "content_hash": origin.content_hash,
+            "value_hash": origin.value_hash,
+            "recorded_at": origin.recorded_at_ms,
+            "site": origin.site,
+            "hlc": origin.hlc,
+        },
+    )
+    return connection.last_insert_rowid()
+
+
+def read_stored(connection: apsw.Connection, note_id: NoteId) -> StoredNote | None:
+    """Return the row of a note, None when it is not there."""
+    row = select_one(connection, SELECT_NOTE, {"id": note_id})
+    return None if row is None else _stored_from(row)
+
+
+def read_notes(
+    connection: apsw.Connection, note_ids: Sequence[NoteId]
+) -> list[tuple[StoredNote, NoteState]]:
+    """Return those of *note_ids* that are there, in no particular order."""
+    rows = select(connection, SELECT_NOTES_WITH_STATE, {"note_ids": json.dumps(note_ids)})
+    return [_with_state(row) for row in rows]
+
+
+def read_titles(connection: apsw.Connection, note_ids: Sequence[NoteId]) -> dict[NoteId, str]:
+    """Return the titles of those of *note_ids* that are there."""
+    rows = select(connection, SELECT_TITLES, {"note_ids": json.dumps(note_ids)})
+    return {NoteId(note_id): title for note_id, title in rows}
+
+
+def find_same_content(
+    connection: apsw.Connection, content_hash: bytes, scope: str
+) -> list[KnownNote]:
+    """Return the notes of *scope* with this content, whatever their state, newest first."""
+    rows = select(connection, SELECT_BY_CONTENT, {"content_hash": content_hash, "scope": scope})
+    return [
+        KnownNote(id=NoteId(note_id), lifecycle=Lifecycle(lifecycle), trust=Trust(trust))
+        for note_id, lifecycle, trust in rows
+    ]
+
+
+def find_same_value(
+    connection: apsw.Connection, value_hash: bytes, scope: str, *, now_ms: int, count_max: int
+) -> list[tuple[NoteId, str]]:
+    """Return id and title of the notes in force in *scope* that say the same, newest first."""
+    rows = select(
+        connection,
+        SELECT_BY_VALUE,
+        {"value_hash": value_hash, "scope": scope, "now": now_ms, "count_max": count_max},
+    )
+    return [(NoteId(note_id), title) for note_id, title in rows]
+
+
+def find_ids(connection: apsw.Connection, piece: str) -> list[NoteId]:
+    """Return up to two ids that begin or end with *piece*, 8 to 32 lower-case hex digits."""
+    # "g" follows every hex digit, so this is the first text after all that begin with the piece.
+    after = piece + AFTER_EVERY_ID
+    rows = select(connection, SELECT_IDS_BY_PIECE, {"piece": piece, "after_piece": after})
+    return [NoteId(row[0]) for row in rows]
+
+
+def read_page(
+    connection: apsw.Connection, wanted: PageFilter, *, now_ms: int, count_max: int
+) -> list[tuple[StoredNote, NoteState]]:
+    """Return up to *count_max* notes, newest first."""
+    statement = SELECT_PAGE if wanted.scope.all else SELECT_PAGE_IN_SCOPES
+    parameters: dict[str, str | int | None] = {
+        "keywords": json.dumps(wanted.keywords),
+        "lifecycle": wanted.lifecycle,
+        "trust": wanted.trust,
+        "since": wanted.since_ms,
+        "before_at": wanted.before_at_ms,
+        "before_id": wanted.before_id,
+        "now": now_ms,
+        "count_max": count_max,
+    }
+    if not wanted.scope.all:
+        parameters["scopes"] = json.dumps(wanted.scope.scopes)
+    return [_with_state(row) for row in select(connection, statement, parameters)]
+
+
+def count_by_scope(connection: apsw.Connection) -> list[tuple[str, bool, int]]:
+    """Return for every scope how many notes are in force and how many are not."""
+    rows = select(connection, SELECT_COUNTS_BY_SCOPE, {})
+    return [(scope, bool(active), int(count)) for scope, active, count in rows]
+
+
+def count_keywords(connection: apsw.Connection, scope: ScopeFilter) -> int:
+    """Return how many keywords the notes in force carry in *scope*."""
+    row = select_one(
+        connection,
+        SELECT_KEYWORD_COUNT,
+        {"all_scopes": int(scope.all), "scopes": json.dumps(scope.scopes)},
+    )
+    return 0 if row is None else int(row[0])
+
+
+def count_notes(connection: apsw.Connection) -> int:
+    """Return how many notes there are, whatever their state."""
+    row = select_one(connection, SELECT_NOTE_COUNT, {})
+    return 0 if row is None else int(row[0])
+
+
+def read_stored_after(connection: apsw.Connection, after: int, count_max: int) -> list[StoredNote]:
+    """Return a page of all notes in the order in which they were stored."""
+    rows = select(connection, SELECT_NOTES_AFTER, {"after": after, "count_max": count_max})
+    return [_stored_from(row) for row in rows]
+
+
+def delete_note(connection: apsw.Connection, note_id: NoteId) -> None:
+    """Take a note away, with its states, keywords, sources and pending texts.
+
+    Its vectors' bits and its words are in tables that do not follow; take them away before.
+    """
+    change(connection, DELETE_NOTE, {"id": note_id})
+
+
+def assemble(stored: StoredNote, state: NoteState, *, pending: int = 0) -> Note:
+    """Put a note together that has neither keywords nor sources yet."""
+    return Note(
+        id=stored.id,
+        title=stored.title,
+        body=stored.body,
+        kind=stored.kind,
+        author=stored.author,
+        scope=stored.scope,
+        recorded_at_ms=stored.recorded_at_ms,
+        state=state,
+        pending=pending,
+    )
+
+
+def _stored_from(row: Row) -> StoredNote:
+    seq, note_id, title, body, kind, author, scope, content_hash, recorded_at = row
+    return StoredNote(
+        seq=seq,
+        id=NoteId(note_id),
+        title=title,
+        body=body,
+        kind=NoteKind(kind),
+        author=author,
+        scope=scope,
+        content_hash=content_hash,
+        recorded_at_ms=recorded_at,
+    )
+
+
+STORED_COLUMN_COUNT = 9
+
+
+def _with_state(row: Row) -> tuple[StoredNote, NoteState]:
+    return _stored_from(row[:STORED_COLUMN_COUNT]), state_from(row[STORED_COLUMN_COUNT:])

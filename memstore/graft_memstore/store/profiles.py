@@ -1,0 +1,152 @@
+"""The profiles of a home: which there are, making one, and the open ones."""
+
+import re
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Generic
+
+from graft.wire.errors import (
+    BadFieldError,
+    DatabaseDamagedError,
+    ProfileExistsError,
+    ProfileNotFoundError,
+    StoppingError,
+    WrongStateError,
+)
+from graft_memstore.model import DEFAULT_PROFILE, ModelId
+from graft_memstore.store.chain import AuditChain, ChainHead, audit_key
+from graft_memstore.store.profile import DATABASE_FILE, IndexT, Profile, ProfileParts
+
+PROFILE_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}")
+PRIVATE_FOLDER = 0o700
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoreOptions(Generic[IndexT]):
+    """What the profiles of a home are opened with.
+
+    Attributes:
+        profiles: folder of all profiles.
+        audit: folder of the audit key and the chains' heads.
+        make_index: makes the empty index of a model with so many dimensions.
+        now_ms: wall clock, UTC milliseconds.
+        random: random bytes, such as `os.urandom`.
+        opened: called once with every profile that has been opened.
+    """
+
+    profiles: Path
+    audit: Path
+    make_index: Callable[[ModelId, int], IndexT]
+    now_ms: Callable[[], int]
+    random: Callable[[int], bytes]
+    opened: Callable[[Profile[IndexT]], None]
+
+
+class Profiles(Generic[IndexT]):
+    """Opens each profile at its first use and keeps it open."""
+
+    def __init__(self, options: StoreOptions[IndexT]) -> None:
+        self._options = options
+        self._lock = threading.Lock()
+        self._open: dict[str, Profile[IndexT]] = {}
+        self._closed = False
+
+    def names(self) -> list[str]:
+        """Return the names of all profiles, sorted."""
+        if not self._options.profiles.is_dir():
+            return []
+        return sorted(
+            folder.name
+            for folder in self._options.profiles.iterdir()
+            if PROFILE_NAME.fullmatch(folder.name) and (folder / DATABASE_FILE).is_file()
+        )
+
+    def path(self, name: str) -> Path:
+        """Return where the database file of *name* lies, or would lie."""
+        return self._options.profiles / name / DATABASE_FILE
+
+    def add(self, name: str) -> Profile[IndexT]:
+        """Make a profile.
+
+        Raises:
+            BadFieldError: *name* is no name of a profile.
+            ProfileExistsError: there is one of this name.
+            ServiceError: see `open_connection`.
+        """
+        _check_name(name)
+        with self._lock:
+            # Also true where the file system does not tell cases apart.
+            if self.path(name).exists():
+                raise ProfileExistsError(f"there is a profile named {name} already; use it")
+            return self._opened(name)
+
+    def open(self, name: str) -> Profile[IndexT]:
+        """Return the profile *name*, "default" when empty, which its first use makes.
+
+        Raises:
+            BadFieldError: *name* is no name of a profile.
+            ProfileNotFoundError: there is none of this name.
+            ServiceError: see `open_connection` and `migrate`.
+        """
+        name = name or DEFAULT_PROFILE
+        _check_name(name)
+        with self._lock:
+            profile = self._open.get(name)
+            if profile is not None:
+                return profile
+            if name != DEFAULT_PROFILE and name not in self.names():
+                raise ProfileNotFoundError(
+                    f"there is no profile named {name}; make it with: graft profile add {name}"
+                )
+            return self._opened(name)
+
+    def opened(self) -> list[Profile[IndexT]]:
+        """Return the profiles that are open, sorted by name."""
+        with self._lock:
+            return [self._open[name] for name in sorted(self._open)]
+
+    def close(self) -> None:
+        """Close every profile; nothing can be opened afterwards."""
+        with self._lock:
+            self._closed = True
+            profiles = list(self._open.values())
+            self._open.clear()
+        for profile in profiles:
+            profile.close()
+
+    def _opened(self, name: str) -> Profile[IndexT]:
+        if self._closed:
+            raise StoppingError("the service is stopping; call again to start it anew")
+        options = self._options
+        try:
+            for folder in (options.profiles, options.profiles / name, options.audit):
+                folder.mkdir(mode=PRIVATE_FOLDER, parents=True, exist_ok=True)
+            key = audit_key(options.audit, options.random)
+        except OSError as error:
+            raise WrongStateError(
+                f"cannot make the folders of profile {name}: {error}",
+                metadata={"state": "unwritable"},
+            ) from error
+        except ValueError as error:
+            raise DatabaseDamagedError(str(error)) from error
+        parts = ProfileParts(
+            chain=AuditChain(key, ChainHead(options.audit / f"{name}.head")),
+            make_index=options.make_index,
+            now_ms=options.now_ms,
+            random=options.random,
+        )
+        profile = Profile(name, options.profiles / name, parts)
+        self._open[name] = profile
+        options.opened(profile)
+        return profile
+
+
+def _check_name(name: str) -> None:
+    if not PROFILE_NAME.fullmatch(name):
+        raise BadFieldError(
+            "profile",
+            f"{name[:80]!r} is not a letter or digit followed by up to 63 letters, digits, "
+            '"_" or "-"',
+        )

@@ -1,0 +1,106 @@
+"""What notes are worth over time: one row for each state, the present one without an end."""
+
+import apsw
+
+from graft_memstore.canonical import encode_fields
+from graft_memstore.model import EventSeq, Lifecycle, NoteId, NoteState, Trust
+from graft_memstore.store.rows import Row, change, select, select_one
+
+INSERT_STATE = """
+INSERT INTO note_states (
+    note_id, lifecycle, trust, valid_from, valid_to, expires_at, known_from, reason, event_id
+) VALUES (
+    :note_id, :lifecycle, :trust, :valid_from, :valid_to, :expires_at, :known_from, :reason,
+    :event_id
+)
+"""
+
+CLOSE_STATE = """
+UPDATE note_states SET known_to = :known_to WHERE note_id = :note_id AND known_to IS NULL
+"""
+
+SELECT_STATE = """
+SELECT lifecycle, trust, valid_from, valid_to, expires_at, known_from, reason
+FROM note_states
+WHERE note_id = :note_id AND known_to IS NULL
+"""
+
+# By primary key, a page at a time.
+SELECT_STATES_WITH_DIGESTS = """
+SELECT
+    state.state_id, state.note_id, event.state_digest, state.lifecycle, state.trust,
+    state.valid_from, state.valid_to, state.expires_at, state.known_from, state.reason
+FROM note_states AS state
+JOIN events AS event ON event.seq = state.event_id
+WHERE state.state_id > :after
+ORDER BY state.state_id
+LIMIT :count_max
+"""
+
+
+def insert_state(
+    connection: apsw.Connection, note_id: NoteId, state: NoteState, event: EventSeq
+) -> None:
+    """Make *state* the present one; the one before must be closed."""
+    change(
+        connection,
+        INSERT_STATE,
+        {
+            "note_id": note_id,
+            "lifecycle": state.lifecycle,
+            "trust": state.trust,
+            "valid_from": state.valid_from_ms,
+            "valid_to": state.valid_to_ms,
+            "expires_at": state.expires_at_ms,
+            "known_from": state.known_from_ms,
+            "reason": state.reason,
+            "event_id": event,
+        },
+    )
+
+
+def close_state(connection: apsw.Connection, note_id: NoteId, known_to_ms: int) -> None:
+    """End the present state of a note."""
+    change(connection, CLOSE_STATE, {"note_id": note_id, "known_to": known_to_ms})
+
+
+def read_state(connection: apsw.Connection, note_id: NoteId) -> NoteState | None:
+    """Return the present state of a note, None for an unknown note."""
+    row = select_one(connection, SELECT_STATE, {"note_id": note_id})
+    return None if row is None else state_from(row)
+
+
+def state_from(row: Row) -> NoteState:
+    """Read a state from the seven columns that every statement lists in this order."""
+    lifecycle, trust, valid_from, valid_to, expires_at, known_from, reason = row
+    return NoteState(
+        lifecycle=Lifecycle(lifecycle),
+        trust=Trust(trust),
+        valid_from_ms=valid_from,
+        valid_to_ms=valid_to,
+        expires_at_ms=expires_at,
+        known_from_ms=known_from,
+        reason=reason,
+    )
+
+
+def encode_state(note_id: NoteId, state: NoteState) -> bytes:
+    """Return what an event's state digest is made of."""
+    return encode_fields(
+        note_id,
+        state.lifecycle,
+        state.trust,
+        state.valid_from_ms,
+        state.valid_to_ms,
+        state.expires_at_ms,
+        state.known_from_ms,
+        state.reason,
+    )
+
+
+def read_states_after(
+    connection: apsw.Connection, after: int, count_max: int
+) -> list[tuple[int, NoteId, bytes, NoteState]]:
+    """Return a page of all states: number, note, digest in the event that made it, state."""
+    rows = select(connection, SELECT_STATES_WITH_DIGESTS, {"after": after, "count_max": count_max})
+    return [(row[0], NoteId(row[1]), row[2], state_from(row[3:])) for row in rows]
