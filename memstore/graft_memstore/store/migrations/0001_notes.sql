@@ -47,6 +47,11 @@ CREATE TABLE note_states (
 ) STRICT;
 CREATE UNIQUE INDEX note_states_now ON note_states (note_id) WHERE known_to IS NULL;
 CREATE INDEX note_states_by_note ON note_states (note_id, known_from);
+-- The few present states that may hide a note: counting what can be seen is counting notes less these.
+CREATE INDEX note_states_hiding ON note_states (note_id)
+    WHERE known_to IS NULL
+      AND (lifecycle <> 'active' OR trust IN ('held', 'rejected') OR expires_at IS NOT NULL
+           OR valid_from IS NOT NULL OR valid_to IS NOT NULL);
 
 CREATE TABLE keywords (
     keyword_id INTEGER PRIMARY KEY,

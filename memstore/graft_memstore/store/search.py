@@ -1,0 +1,365 @@
+"""What a search reads: words, vectors and the notes behind them, each arm cut after `VISIBLE`.
+
+Every statement that lists candidates joins the notes that may be seen inside the arm, before its
+LIMIT, so that nothing hidden can push out what is seen.
+"""
+
+import json
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import apsw
+import numpy as np
+from numpy.typing import NDArray
+
+from graft_memstore.lexical import COLUMN_WEIGHTS
+from graft_memstore.model import ModelId, NoteId, ScopeFilter, Trust
+from graft_memstore.store.rows import Row, select, select_one
+from graft_memstore.store.vectors import matrix_of
+from graft_memstore.visibility import VISIBLE, visible_parameters
+
+TERM_COUNT_MAX = 4_000
+"""A term is counted no further than this."""
+FOLDED_CHARS_MAX = 65_536
+"""Of a long body, the folded text that is compared with a question."""
+
+# A search may also ask for keywords: :keywords_min of those listed, 0 for no matter which.
+_ELIGIBLE = (
+    "WITH "  # noqa: S608 - joined at import, from constants alone
+    + VISIBLE
+    + """,
+eligible AS NOT MATERIALIZED (
+    SELECT visible.*
+    FROM visible
+    WHERE :keywords_min = 0 OR :keywords_min <= (
+        SELECT count(*)
+        FROM json_each(:keywords) AS wanted
+        JOIN keywords ON keywords.keyword = wanted.value
+        JOIN note_keywords AS carried
+          ON carried.keyword_id = keywords.keyword_id AND carried.note_id = visible.note_id
+        WHERE carried.known_to IS NULL
+    )
+)
+"""
+)
+
+# FTS5 itself gives the rows in the order of their rank, so what follows is looked up only until
+# the LIMIT is full.
+SELECT_WORDS = (
+    _ELIGIBLE
+    + """
+SELECT eligible.seq, -notes_fts.rank AS score
+FROM notes_fts
+CROSS JOIN eligible ON eligible.seq = notes_fts.rowid
+WHERE notes_fts MATCH :match AND notes_fts.rank MATCH :weights
+ORDER BY notes_fts.rank
+LIMIT :count_max
+"""
+)
+
+SELECT_PIECES = (
+    _ELIGIBLE
+    + """
+SELECT eligible.seq, -notes_pieces.rank AS score
+FROM notes_pieces
+CROSS JOIN eligible ON eligible.seq = notes_pieces.rowid
+WHERE notes_pieces MATCH :match
+ORDER BY notes_pieces.rank
+LIMIT :count_max
+"""
+)
+
+SELECT_TERM_COUNTS = """
+SELECT (
+    SELECT count(*) FROM (SELECT 1 FROM notes_fts WHERE notes_fts MATCH term.value LIMIT :count_max)
+)
+FROM json_each(:matches) AS term
+ORDER BY term.key
+"""
+
+SELECT_LAST_SEQ = "SELECT ifnull(max(seq), 0) FROM notes"
+
+SELECT_CHUNKS = (
+    _ELIGIBLE
+    + """
+SELECT chunks.chunk_id, eligible.seq, chunks.part, chunks.vector
+FROM json_each(:chunk_ids) AS wanted
+CROSS JOIN chunks ON chunks.chunk_id = wanted.value
+CROSS JOIN eligible ON eligible.note_id = chunks.note_id
+WHERE chunks.model_id = :model_id
+"""
+)
+
+# chunks_by_model
+SELECT_NEWER_CHUNKS = (
+    _ELIGIBLE  # noqa: S608 - joined at import, from constants alone
+    + """
+SELECT chunks.chunk_id, eligible.seq, chunks.part, chunks.vector
+FROM chunks
+CROSS JOIN eligible ON eligible.note_id = chunks.note_id
+WHERE chunks.model_id = :model_id AND chunks.chunk_id > :after
+ORDER BY chunks.chunk_id
+LIMIT :count_max
+"""
+)
+
+# chunks_by_note
+SELECT_CHUNKS_OF_NOTES = (
+    _ELIGIBLE
+    + """
+SELECT chunks.chunk_id, eligible.seq, chunks.part, chunks.vector
+FROM json_each(:seqs) AS wanted
+CROSS JOIN eligible ON eligible.seq = wanted.value
+CROSS JOIN chunks ON chunks.note_id = eligible.note_id AND chunks.model_id = :model_id
+ORDER BY eligible.seq, chunks.part
+LIMIT :count_max
+"""
+)
+
+# notes_by_scope, then chunks_by_note: for the few scopes of a question.
+SELECT_ALLOWED_CHUNKS = (
+    _ELIGIBLE  # noqa: S608 - joined at import, from constants alone
+    + """
+SELECT chunks.chunk_id
+FROM eligible
+CROSS JOIN chunks ON chunks.note_id = eligible.note_id AND chunks.model_id = :model_id
+WHERE :all_scopes OR eligible.scope IN (SELECT value FROM json_each(:scopes))
+"""
+)
+
+# keywords by name, note_keywords_by_keyword, then chunks_by_note.
+SELECT_CHUNKS_WITH_KEYWORDS = (
+    _ELIGIBLE
+    + """
+SELECT DISTINCT chunks.chunk_id
+FROM json_each(:keywords) AS asked
+CROSS JOIN keywords ON keywords.keyword = asked.value
+CROSS JOIN note_keywords ON note_keywords.keyword_id = keywords.keyword_id
+CROSS JOIN eligible ON eligible.note_id = note_keywords.note_id
+CROSS JOIN chunks ON chunks.note_id = eligible.note_id AND chunks.model_id = :model_id
+WHERE note_keywords.known_to IS NULL
+"""
+)
+
+SELECT_FOUND = (
+    _ELIGIBLE
+    + """
+SELECT eligible.seq, eligible.note_id, eligible.title, eligible.scope, eligible.trust, (
+    SELECT json_group_array(keywords.keyword ORDER BY keywords.keyword)
+    FROM note_keywords
+    JOIN keywords ON keywords.keyword_id = note_keywords.keyword_id
+    WHERE note_keywords.note_id = eligible.note_id AND note_keywords.known_to IS NULL
+)
+FROM json_each(:seqs) AS wanted
+CROSS JOIN eligible ON eligible.seq = wanted.value
+"""
+)
+
+SELECT_FOLDED = """
+SELECT notes_fts.rowid, notes_fts.title, substr(notes_fts.body, 1, :chars_max),
+       notes_fts.keywords, substr(notes_fts.cjk, 1, :chars_max)
+FROM json_each(:seqs) AS wanted
+CROSS JOIN notes_fts ON notes_fts.rowid = wanted.value
+"""
+
+# Walks notes_by_scope, which covers it; what may hide a note is in note_states_hiding.
+COUNT_ELSEWHERE = (
+    "WITH "  # noqa: S608 - joined at import, from constants alone
+    + VISIBLE
+    + """
+SELECT (
+    SELECT count(*) FROM notes
+    WHERE notes.scope NOT IN (SELECT value FROM json_each(:elsewhere_than))
+) - (
+    SELECT count(*)
+    FROM note_states AS hiding
+    CROSS JOIN notes ON notes.id = hiding.note_id
+    WHERE hiding.known_to IS NULL
+      AND (hiding.lifecycle <> 'active' OR hiding.trust IN ('held', 'rejected')
+           OR hiding.expires_at IS NOT NULL OR hiding.valid_from IS NOT NULL
+           OR hiding.valid_to IS NOT NULL)
+      AND notes.scope NOT IN (SELECT value FROM json_each(:elsewhere_than))
+      AND NOT EXISTS (SELECT 1 FROM visible WHERE visible.seq = notes.seq)
+)
+"""
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Eligible:
+    """Which notes may answer: what is seen from some scopes at some time, and with what keywords.
+
+    Attributes:
+        keywords_min: how many of *keywords* a note must carry; 0 for any note.
+    """
+
+    scope: ScopeFilter
+    now_ms: int
+    keywords: tuple[str, ...] = ()
+    keywords_min: int = 0
+
+    def parameters(self, **more: str | int) -> dict[str, str | int]:
+        """Return what every statement here takes, and *more*."""
+        return (
+            visible_parameters(self.scope, self.now_ms)
+            | {"keywords": json.dumps(self.keywords), "keywords_min": self.keywords_min}
+            | more
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Chunks:
+    """Vectors of notes that may answer, a row each."""
+
+    chunk_ids: NDArray[np.int64]
+    seqs: NDArray[np.int64]
+    parts: NDArray[np.int64]
+    vectors: NDArray[np.float32]
+
+    def __len__(self) -> int:
+        return len(self.chunk_ids)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FoundNote:
+    """What a search shows of a note."""
+
+    seq: int
+    note_id: NoteId
+    title: str
+    scope: str
+    trust: Trust
+    keywords: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FoldedText:
+    """A note as the word index holds it, long bodies cut at `FOLDED_CHARS_MAX`."""
+
+    title: str
+    body: str
+    keywords: str
+    cjk: str
+
+
+def count_terms(connection: apsw.Connection, matches: Sequence[str]) -> list[int]:
+    """Return in how many notes each FTS5 expression is found, at most `TERM_COUNT_MAX`."""
+    rows = select(
+        connection,
+        SELECT_TERM_COUNTS,
+        {"matches": json.dumps(matches), "count_max": TERM_COUNT_MAX},
+    )
+    return [count for (count,) in rows]
+
+
+def last_seq(connection: apsw.Connection) -> int:
+    """Return the number of the newest note: as many notes there are at most."""
+    row = select_one(connection, SELECT_LAST_SEQ, {})
+    return int(row[0]) if row else 0
+
+
+def search_words(
+    connection: apsw.Connection, match: str, eligible: Eligible, count: int
+) -> dict[int, float]:
+    """Return BM25, higher is better, of the best notes for an expression, best first."""
+    wanted = eligible.parameters(match=match, weights=COLUMN_WEIGHTS, count_max=count)
+    return _scores(select(connection, SELECT_WORDS, wanted))
+
+
+def search_pieces(
+    connection: apsw.Connection, match: str, eligible: Eligible, count: int
+) -> dict[int, float]:
+    """Return BM25, higher is better, of the best notes that hold a run of letters, best first."""
+    wanted = eligible.parameters(match=match, count_max=count)
+    return _scores(select(connection, SELECT_PIECES, wanted))
+
+
+def chunks_by_id(
+    connection: apsw.Connection, model_id: ModelId, chunk_ids: Iterable[int], eligible: Eligible
+) -> Chunks:
+    """Return those of the chunks listed that may answer."""
+    wanted = eligible.parameters(model_id=model_id, chunk_ids=json.dumps(list(chunk_ids)))
+    return _chunks(select(connection, SELECT_CHUNKS, wanted))
+
+
+def newer_chunks(
+    connection: apsw.Connection, model_id: ModelId, after: int, eligible: Eligible, count: int
+) -> Chunks:
+    """Return the first *count* chunks after an id that may answer."""
+    wanted = eligible.parameters(model_id=model_id, after=after, count_max=count)
+    return _chunks(select(connection, SELECT_NEWER_CHUNKS, wanted))
+
+
+def chunks_of_notes(
+    connection: apsw.Connection,
+    model_id: ModelId,
+    seqs: Iterable[int],
+    eligible: Eligible,
+    count: int,
+) -> Chunks:
+    """Return the chunks of the notes listed that may answer, at most *count*."""
+    wanted = eligible.parameters(model_id=model_id, seqs=json.dumps(list(seqs)), count_max=count)
+    return _chunks(select(connection, SELECT_CHUNKS_OF_NOTES, wanted))
+
+
+def allowed_chunks(
+    connection: apsw.Connection, model_id: ModelId, eligible: Eligible
+) -> NDArray[np.int64]:
+    """Return the ids of all chunks that may answer, in rising order."""
+    statement = SELECT_CHUNKS_WITH_KEYWORDS if eligible.keywords_min else SELECT_ALLOWED_CHUNKS
+    rows = select(connection, statement, eligible.parameters(model_id=model_id))
+    return np.sort(np.fromiter((chunk_id for (chunk_id,) in rows), dtype=np.int64))
+
+
+def found_notes(
+    connection: apsw.Connection, seqs: Iterable[int], eligible: Eligible
+) -> dict[int, FoundNote]:
+    """Return what may be shown of the notes listed, by their seq."""
+    rows = select(connection, SELECT_FOUND, eligible.parameters(seqs=json.dumps(list(seqs))))
+    return {
+        seq: FoundNote(
+            seq=seq,
+            note_id=NoteId(note_id),
+            title=title,
+            scope=scope,
+            trust=Trust(trust),
+            keywords=tuple(json.loads(keywords)),
+        )
+        for seq, note_id, title, scope, trust, keywords in rows
+    }
+
+
+def folded_texts(connection: apsw.Connection, seqs: Iterable[int]) -> dict[int, FoldedText]:
+    """Return the folded words of the notes listed, by their seq."""
+    rows = select(
+        connection, SELECT_FOLDED, {"seqs": json.dumps(list(seqs)), "chars_max": FOLDED_CHARS_MAX}
+    )
+    return {
+        seq: FoldedText(title=title, body=body, keywords=keywords, cjk=cjk)
+        for seq, title, body, keywords, cjk in rows
+    }
+
+
+def count_elsewhere(connection: apsw.Connection, scope: ScopeFilter, now_ms: int) -> int:
+    """Return how many notes could be seen from the scopes that *scope* leaves out."""
+    if scope.all:
+        return 0
+    everywhere = visible_parameters(ScopeFilter(all=True), now_ms)
+    wanted = everywhere | {"elsewhere_than": json.dumps(scope.scopes)}
+    row = select_one(connection, COUNT_ELSEWHERE, wanted)
+    return int(row[0]) if row else 0
+
+
+def _scores(rows: Iterable[Row]) -> dict[int, float]:
+    return {seq: float(score) for seq, score in rows}
+
+
+def _chunks(rows: Iterable[Row]) -> Chunks:
+    listed = list(rows)
+    ids, seqs, parts, vectors = zip(*listed, strict=True) if listed else ((), (), (), ())
+    return Chunks(
+        chunk_ids=np.array(ids, dtype=np.int64),
+        seqs=np.array(seqs, dtype=np.int64),
+        parts=np.array(parts, dtype=np.int64),
+        vectors=matrix_of(vectors) if listed else np.empty((0, 0), dtype=np.float32),
+    )

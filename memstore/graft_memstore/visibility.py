@@ -1,0 +1,40 @@
+"""Which notes a read may see, and how far each may go: the one place that says so."""
+
+import json
+
+from graft_memstore.model import ScopeFilter, Trust
+
+VISIBLE = """
+visible (seq, note_id, title, scope, trust, recorded_at) AS NOT MATERIALIZED (
+    SELECT notes.seq, notes.id, notes.title, notes.scope, state.trust, notes.recorded_at
+    FROM notes
+    JOIN note_states AS state ON state.note_id = notes.id AND state.known_to IS NULL
+    WHERE state.lifecycle = 'active'
+      AND state.trust NOT IN ('held', 'rejected')
+      AND (state.expires_at IS NULL OR state.expires_at > :now)
+      AND (state.valid_from IS NULL OR state.valid_from <= :now)
+      AND (state.valid_to IS NULL OR state.valid_to > :now)
+      AND (:all_scopes OR notes.scope IN (SELECT value FROM json_each(:scopes)))
+)
+"""
+"""Common table expression of the notes that a search may see.
+
+Parameters: ``:scopes`` (a JSON list), ``:all_scopes`` (0 or 1) and ``:now`` (UTC milliseconds).
+Every statement of a search joins it, inside the arm and before its LIMIT. ``known_to IS NULL`` is
+the present row of a state, whatever the clock says, so a clock that goes back hides nothing.
+"""
+
+MAY_BE_STRONG = frozenset({Trust.OBSERVED, Trust.VERIFIED})
+"""A note of another trust is at most WEAK."""
+
+RANKED_BELOW = frozenset({Trust.DISPUTED, Trust.STALE})
+"""In a ranked search these stand below all others."""
+
+
+def visible_parameters(scope: ScopeFilter, now_ms: int) -> dict[str, str | int]:
+    """Return the named parameters of `VISIBLE`."""
+    return {
+        "scopes": json.dumps(scope.scopes),
+        "all_scopes": int(scope.all),
+        "now": now_ms,
+    }
