@@ -1,0 +1,1 @@
+"""The command line `graft`: one module for each family of commands."""

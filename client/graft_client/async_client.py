@@ -1,0 +1,229 @@
+"""Graft for asyncio programs: the verbs of `graft_client.client`, each to be awaited."""
+
+import asyncio
+import time
+from collections.abc import AsyncIterator, Iterable, Sequence
+from copy import copy
+from datetime import datetime
+from pathlib import Path
+from types import TracebackType
+from typing import Self, TypeVar, Unpack
+
+from google.protobuf.message import Message
+
+from graft_client import operations, upkeep
+from graft_client.async_connection import AsyncConnection
+from graft_client.calls import Calls, batches
+from graft_client.client import REINDEX_POLL_SECONDS, new_request_id
+from graft_client.connection import Connection
+from graft_client.operations import Listing, Operation, Search
+from graft_client.requests import NewNote, NoteFields
+from graft_client.results import (
+    Check,
+    Deleted,
+    Inserted,
+    Note,
+    Profile,
+    QueryAnswer,
+    ReindexProgress,
+    Retrieved,
+    State,
+    Stats,
+    Status,
+)
+from graft_client.scope import AllScopes
+from graft_client.services import Services
+from graft_client.settings import Configuration, configure
+from graft_client.times import to_milliseconds
+
+ReplyT = TypeVar("ReplyT", bound=Message)
+ResultT = TypeVar("ResultT")
+
+
+class AsyncGraft:
+    """One memory, as one asyncio program sees it; what it does is what `Graft` does.
+
+    Belongs to the event loop of its first call; close it, or use it in an ``async with``.
+
+    Every method raises a `graft_client.errors.GraftError` when it cannot do its work.
+    """
+
+    def __init__(
+        self,
+        *,
+        home: str | Path | None = None,
+        profile: str | None = None,
+        scope: str | None = None,
+        timeout_seconds: float | None = None,
+        configuration: Configuration | None = None,
+    ) -> None:
+        """Read settings; nothing is called yet.
+
+        Args:
+            home: directory of the memory; None: GRAFT_HOME, else ``~/.graft``.
+            profile: profile; None: the setting.
+            scope: scope of reads and writes; None: the setting, else the working directory's.
+            timeout_seconds: seconds that a call may take; None: the setting.
+            configuration: all of it at once, instead of the others.
+
+        Raises:
+            SettingsError: a setting has a value that cannot be used.
+        """
+        flags = {"profile": profile, "scope": scope, "timeout_seconds": timeout_seconds}
+        given = {name: str(value) for name, value in flags.items() if value is not None}
+        self._configuration = configuration or configure(home=home, flags=given)
+        self._calls = Calls(self._configuration, new_request_id)
+        self._seconds = self._configuration.timeout_seconds
+        self._services = Services(self._configuration)
+        self._connection = AsyncConnection(self._services)
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        await self.close()
+
+    async def close(self) -> None:
+        """Close the connection; the services go on."""
+        await self._connection.close()
+
+    @property
+    def configuration(self) -> Configuration:
+        """What its calls go by."""
+        return self._configuration
+
+    def within(self, seconds: float) -> Self:
+        """Give a twin on the same connection whose calls may take *seconds*."""
+        twin = copy(self)
+        twin._seconds = seconds  # noqa: SLF001 - of our own class
+        return twin
+
+    async def insert(
+        self,
+        title: str,
+        body: str = "",
+        *,
+        wait: bool = False,
+        request_id: str | None = None,
+        **fields: Unpack[NoteFields],
+    ) -> Inserted:
+        """Store a note; the optional fields are those of `NewNote`."""
+        note = NewNote(title=title, body=body, **fields)
+        return await self._call(self._calls.insert(note, wait=wait, request_id=request_id))
+
+    async def insert_many(
+        self, notes: Iterable[NewNote], *, wait: bool = False
+    ) -> tuple[Inserted, ...]:
+        """Store many notes, in batches of which each is stored whole or not at all."""
+        inserted: list[Inserted] = []
+        for batch in batches(notes):
+            stored = await self._call(self._calls.insert_many(batch, wait=wait))
+            inserted.extend(stored)
+        return tuple(inserted)
+
+    async def get(self, note_id: str) -> Note:
+        """Fetch one note by its id, or a prefix or suffix of 8 digits or more."""
+        return await self._call(operations.get(self._calls.profile, note_id))
+
+    async def list(
+        self,
+        *,
+        keywords: Sequence[str] = (),
+        state: State = "active",
+        since: datetime | None = None,
+        scope: str | AllScopes = "",
+    ) -> AsyncIterator[Note]:
+        """List notes, newest first, without bodies; pages are fetched as they are needed."""
+        choice = self._calls.read_scopes(scope)
+        since_ms = 0 if since is None else to_milliseconds(since)
+        listing = Listing(keywords=tuple(keywords), state=state, since_ms=since_ms)
+        token = ""
+        while True:
+            page = await self._call(self._calls.list_page(choice, listing, token))
+            for note in page.notes:
+                yield note
+            token = page.next_page_token
+            if not token:
+                return
+
+    async def delete(self, note_id: str, *, reason: str, request_id: str | None = None) -> Deleted:
+        """Take a note away: erased through the door cli, retired through any other."""
+        return await self._call(self._calls.delete(note_id, reason=reason, request_id=request_id))
+
+    async def stats(self, *, scope: str | AllScopes = "") -> Stats:
+        """Count what the profile holds."""
+        return await self._call(self._calls.stats(self._calls.read_scopes(scope)))
+
+    async def query(self, text: str, *, scope: str | AllScopes = "") -> QueryAnswer:
+        """Ask whether a problem has been seen before; all but STRONG is a hint at most."""
+        return await self._call(self._calls.query(text, self._calls.read_scopes(scope)))
+
+    async def retrieve(
+        self,
+        text: str,
+        *,
+        top_k: int = 0,
+        keywords: Sequence[str] = (),
+        match_all: bool = False,
+        scope: str | AllScopes = "",
+    ) -> Retrieved:
+        """Search by meaning and words together."""
+        search = Search(text=text, top_k=top_k, keywords=tuple(keywords), match_all=match_all)
+        return await self._call(self._calls.retrieve(search, self._calls.read_scopes(scope)))
+
+    async def profiles(self) -> tuple[Profile, ...]:
+        """List the profiles."""
+        return await self._call(operations.profiles())
+
+    async def add_profile(self, name: str) -> Profile:
+        """Make a profile."""
+        return await self._call(operations.add_profile(name))
+
+    async def start_reindex(self, model: str) -> None:
+        """Begin to move the profile to another model; it goes on in the background."""
+        await self._call(self._calls.start_reindex(model))
+
+    async def reindex_progress(self) -> AsyncIterator[ReindexProgress]:
+        """Follow a reindex: what is seen twice a second until none runs, the end included."""
+        while True:
+            progress = await self._call(operations.get_reindex(self._calls.profile))
+            yield progress
+            if progress.state == "none":
+                return
+            await asyncio.sleep(REINDEX_POLL_SECONDS)
+
+    async def check_profile(self) -> tuple[Check, ...]:
+        """Check the profile's file from inside; repairs nothing."""
+        return await self._call(operations.check_profile(self._calls.profile))
+
+    async def status(self) -> Status:
+        """Say how the services are; starts nothing."""
+        return await asyncio.to_thread(self._read_status)
+
+    async def start(self) -> Status:
+        """Start the memstore, even where calls may not, and say how it is."""
+        deadline = time.monotonic() + self._seconds
+        await asyncio.to_thread(self._services.ensure, deadline, asked=True)
+        return await self.status()
+
+    async def stop(self, *, force: bool = False) -> int | None:
+        """End the services; returns the memstore's process, None when none ran."""
+        return await asyncio.to_thread(self._stop, force=force)
+
+    # Processes are looked after with blocking calls: they poll locks and connect to sockets.
+
+    def _read_status(self) -> Status:
+        connection = Connection(self._services)
+        return upkeep.read_status(self._services, connection, self._seconds)
+
+    def _stop(self, *, force: bool) -> int | None:
+        connection = Connection(self._services)
+        return upkeep.stop_services(self._services, connection, force=force, seconds=self._seconds)
+
+    async def _call(self, operation: Operation[ReplyT, ResultT]) -> ResultT:
+        return await self._connection.call(operation, self._seconds)

@@ -1,0 +1,151 @@
+"""What a caller asks for, with the defaults of its directory and settings filled in."""
+
+import uuid
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
+
+from graft.memory.v1 import notes_service_pb2, profiles_service_pb2, recall_service_pb2
+from graft_client import operations
+from graft_client.limits import BATCH_BYTES_MAX
+from graft_client.operations import Listing, Operation, Page, Search
+from graft_client.requests import NewNote
+from graft_client.results import (
+    Deleted,
+    Inserted,
+    QueryAnswer,
+    Retrieved,
+    Source,
+    Stats,
+)
+from graft_client.scope import (
+    PROJECT_PREFIX,
+    AllScopes,
+    Project,
+    ScopeChoice,
+    read_scopes,
+    write_scope,
+)
+from graft_client.settings import Configuration
+
+BATCH_NOTES = 64
+"""Notes that are sent at once: few enough that a slow processor embeds their titles in time."""
+
+
+class Calls:
+    """Makes operations for one caller: its profile, its scopes, its author, its request ids."""
+
+    def __init__(
+        self, configuration: Configuration, new_request_id: Callable[[], uuid.UUID]
+    ) -> None:
+        self._settings = configuration.settings
+        self._profile = configuration.profile
+        self._project: Project | None = configuration.project()
+        self._new_request_id = new_request_id
+
+    @property
+    def profile(self) -> str:
+        """Profile that calls go to."""
+        return self._profile
+
+    def read_scopes(self, scope: str | AllScopes) -> ScopeChoice:
+        """Say where a read looks; an empty *scope* means the setting, else the directory's."""
+        return read_scopes(self._project, scope or self._settings.text("scope"))
+
+    def complete(self, note: NewNote) -> NewNote:
+        """Fill in scope, author and the project of files and commits."""
+        chosen = note.scope or self._settings.text("scope")
+        return replace(
+            note,
+            scope=write_scope(self._project, chosen),
+            author=note.author or self._settings.text("author"),
+            sources=tuple(self._complete_source(source) for source in note.sources),
+        )
+
+    def insert(
+        self, note: NewNote, *, wait: bool, request_id: str | None = None
+    ) -> Operation[notes_service_pb2.InsertNoteResponse, Inserted]:
+        """Store *note*."""
+        return operations.insert(
+            self._profile,
+            self.complete(note),
+            request_id=request_id or str(self._new_request_id()),
+            wait=wait,
+        )
+
+    def insert_many(
+        self, notes: Sequence[NewNote], *, wait: bool
+    ) -> Operation[notes_service_pb2.InsertNotesResponse, tuple[Inserted, ...]]:
+        """Store one batch of notes."""
+        return operations.insert_many(
+            self._profile,
+            [self.complete(note) for note in notes],
+            request_id=str(self._new_request_id()),
+            wait=wait,
+        )
+
+    def list_page(
+        self, scope: ScopeChoice, listing: Listing, page_token: str
+    ) -> Operation[notes_service_pb2.ListNotesResponse, Page]:
+        """List one page."""
+        return operations.list_page(self._profile, scope, listing, page_token)
+
+    def delete(
+        self, note_id: str, *, reason: str, request_id: str | None = None
+    ) -> Operation[notes_service_pb2.DeleteNoteResponse, Deleted]:
+        """Take a note away."""
+        return operations.delete(
+            self._profile,
+            note_id,
+            reason=reason,
+            request_id=request_id or str(self._new_request_id()),
+        )
+
+    def query(
+        self, text: str, scope: ScopeChoice
+    ) -> Operation[recall_service_pb2.QueryResponse, QueryAnswer]:
+        """Ask the gate."""
+        tokens = self._settings.integer("embed_tokens_max")
+        return operations.query(self._profile, scope, text, embed_tokens_max=tokens)
+
+    def retrieve(
+        self, search: Search, scope: ScopeChoice
+    ) -> Operation[recall_service_pb2.RetrieveResponse, Retrieved]:
+        """Search."""
+        tokens = self._settings.integer("embed_tokens_max")
+        return operations.retrieve(self._profile, scope, replace(search, embed_tokens_max=tokens))
+
+    def stats(self, scope: ScopeChoice) -> Operation[notes_service_pb2.GetStatsResponse, Stats]:
+        """Count what the profile holds."""
+        return operations.stats(self._profile, scope)
+
+    def start_reindex(
+        self, model: str
+    ) -> Operation[profiles_service_pb2.StartReindexResponse, None]:
+        """Begin to move the profile to *model*."""
+        return operations.start_reindex(self._profile, model)
+
+    def _complete_source(self, source: Source) -> Source:
+        if source.project or source.kind not in {"file", "commit"} or self._project is None:
+            return source
+        return replace(source, project=self._project.scope.removeprefix(PROJECT_PREFIX))
+
+
+def batches(notes: Iterable[NewNote]) -> Iterator[tuple[NewNote, ...]]:
+    """Cut *notes* into batches that the service takes in one transaction each."""
+    batch: list[NewNote] = []
+    batch_bytes = 0
+    for note in notes:
+        note_bytes = _text_bytes(note)
+        # Half the limit leaves room for what is not text.
+        if batch and (len(batch) == BATCH_NOTES or batch_bytes + note_bytes > BATCH_BYTES_MAX // 2):
+            yield tuple(batch)
+            batch, batch_bytes = [], 0
+        batch.append(note)
+        batch_bytes += note_bytes
+    if batch:
+        yield tuple(batch)
+
+
+def _text_bytes(note: NewNote) -> int:
+    texts = (note.title, note.body, *note.keywords, *(each.locator for each in note.sources))
+    return sum(len(text.encode("utf-8", "surrogatepass")) for text in texts)

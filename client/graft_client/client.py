@@ -1,0 +1,253 @@
+"""Graft for programs: store notes and ask for them, one blocking call for each verb."""
+
+import threading
+import time
+import uuid
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from copy import copy
+from datetime import datetime
+from pathlib import Path
+from types import TracebackType
+from typing import Self, TypeVar, Unpack
+
+from google.protobuf.message import Message
+
+from graft_client import operations, upkeep
+from graft_client.calls import Calls, batches
+from graft_client.connection import Connection
+from graft_client.operations import Listing, Operation, Search
+from graft_client.requests import NewNote, NoteFields
+from graft_client.results import (
+    Check,
+    Deleted,
+    Inserted,
+    Note,
+    Profile,
+    QueryAnswer,
+    ReindexProgress,
+    Retrieved,
+    State,
+    Stats,
+    Status,
+)
+from graft_client.scope import AllScopes
+from graft_client.services import Services
+from graft_client.settings import Configuration, configure
+from graft_client.times import to_milliseconds
+
+ReplyT = TypeVar("ReplyT", bound=Message)
+ResultT = TypeVar("ResultT")
+
+REINDEX_POLL_SECONDS = 0.5
+
+
+class Graft:
+    """One memory, as one caller sees it.
+
+    The services are found and, where nothing answers, started at the first call. Every call has
+    a deadline and is repeated where that is safe. May be used from several threads at once;
+    close it, or use it in a ``with`` statement.
+
+    Every method raises a `graft_client.errors.GraftError` when it cannot do its work.
+    """
+
+    def __init__(
+        self,
+        *,
+        home: str | Path | None = None,
+        profile: str | None = None,
+        scope: str | None = None,
+        timeout_seconds: float | None = None,
+        configuration: Configuration | None = None,
+    ) -> None:
+        """Read settings; nothing is called yet.
+
+        Args:
+            home: directory of the memory; None: GRAFT_HOME, else ``~/.graft``.
+            profile: profile; None: the setting.
+            scope: scope of reads and writes; None: the setting, else the working directory's.
+            timeout_seconds: seconds that a call may take; None: the setting.
+            configuration: all of it at once, instead of the others.
+
+        Raises:
+            SettingsError: a setting has a value that cannot be used.
+        """
+        flags = {"profile": profile, "scope": scope, "timeout_seconds": timeout_seconds}
+        given = {name: str(value) for name, value in flags.items() if value is not None}
+        self._configuration = configuration or configure(home=home, flags=given)
+        self._calls = Calls(self._configuration, new_request_id)
+        self._seconds = self._configuration.timeout_seconds
+        self._services = Services(self._configuration)
+        self._connection = Connection(self._services)
+        self._closed = threading.Event()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close the connection; the services go on."""
+        self._closed.set()
+        self._connection.close()
+
+    @property
+    def configuration(self) -> Configuration:
+        """What its calls go by."""
+        return self._configuration
+
+    def within(self, seconds: float) -> Self:
+        """Give a twin on the same connection whose calls may take *seconds*."""
+        twin = copy(self)
+        twin._seconds = seconds  # noqa: SLF001 - of our own class
+        return twin
+
+    def insert(
+        self,
+        title: str,
+        body: str = "",
+        *,
+        wait: bool = False,
+        request_id: str | None = None,
+        **fields: Unpack[NoteFields],
+    ) -> Inserted:
+        """Store a note; the optional fields are those of `NewNote`.
+
+        Args:
+            title: what it is about, one line.
+            body: Markdown.
+            wait: wait until all its passages are embedded, not only the title.
+            request_id: UUID that makes a repeated call safe over programs; None: a new one.
+            fields: see `NewNote`.
+        """
+        note = NewNote(title=title, body=body, **fields)
+        return self._call(self._calls.insert(note, wait=wait, request_id=request_id))
+
+    def insert_many(self, notes: Iterable[NewNote], *, wait: bool = False) -> tuple[Inserted, ...]:
+        """Store many notes, in batches of which each is stored whole or not at all."""
+        return tuple(each for batch in self.insert_batches(notes, wait=wait) for each in batch)
+
+    def insert_batches(
+        self, notes: Iterable[NewNote], *, wait: bool = False
+    ) -> Iterator[tuple[Inserted, ...]]:
+        """Store many notes, one batch for every step of the iterator that comes back."""
+        for batch in batches(notes):
+            yield self._call(self._calls.insert_many(batch, wait=wait))
+
+    def get(self, note_id: str) -> Note:
+        """Fetch one note by its id, or a prefix or suffix of 8 digits or more."""
+        return self._call(operations.get(self._calls.profile, note_id))
+
+    def list(
+        self,
+        *,
+        keywords: Sequence[str] = (),
+        state: State = "active",
+        since: datetime | None = None,
+        scope: str | AllScopes = "",
+    ) -> Iterator[Note]:
+        """List notes, newest first, without bodies; pages are fetched as they are needed.
+
+        Args:
+            keywords: only notes that carry all of them.
+            state: only notes in this state.
+            since: only notes stored at or after this instant.
+            scope: only this scope, or `ALL_SCOPES`; empty: the default ones.
+        """
+        choice = self._calls.read_scopes(scope)
+        since_ms = 0 if since is None else to_milliseconds(since)
+        listing = Listing(keywords=tuple(keywords), state=state, since_ms=since_ms)
+        token = ""
+        while True:
+            page = self._call(self._calls.list_page(choice, listing, token))
+            yield from page.notes
+            token = page.next_page_token
+            if not token:
+                return
+
+    def delete(self, note_id: str, *, reason: str, request_id: str | None = None) -> Deleted:
+        """Take a note away: erased through the door cli, retired through any other."""
+        return self._call(self._calls.delete(note_id, reason=reason, request_id=request_id))
+
+    def stats(self, *, scope: str | AllScopes = "") -> Stats:
+        """Count what the profile holds."""
+        return self._call(self._calls.stats(self._calls.read_scopes(scope)))
+
+    def query(self, text: str, *, scope: str | AllScopes = "") -> QueryAnswer:
+        """Ask whether a problem has been seen before; all but STRONG is a hint at most."""
+        choice = self._calls.read_scopes(scope)
+        return self._call(self._calls.query(text, choice))
+
+    def retrieve(
+        self,
+        text: str,
+        *,
+        top_k: int = 0,
+        keywords: Sequence[str] = (),
+        match_all: bool = False,
+        scope: str | AllScopes = "",
+    ) -> Retrieved:
+        """Search by meaning and words together.
+
+        Args:
+            text: what to look for.
+            top_k: results wanted; 0 means 25.
+            keywords: only notes with these.
+            match_all: with all of *keywords* instead of any.
+            scope: only this scope, or `ALL_SCOPES`; empty: the default ones.
+        """
+        choice = self._calls.read_scopes(scope)
+        search = Search(text=text, top_k=top_k, keywords=tuple(keywords), match_all=match_all)
+        return self._call(self._calls.retrieve(search, choice))
+
+    def profiles(self) -> tuple[Profile, ...]:
+        """List the profiles."""
+        return self._call(operations.profiles())
+
+    def add_profile(self, name: str) -> Profile:
+        """Make a profile."""
+        return self._call(operations.add_profile(name))
+
+    def start_reindex(self, model: str) -> None:
+        """Begin to move the profile to another model; it goes on in the background."""
+        self._call(self._calls.start_reindex(model))
+
+    def reindex_progress(self) -> Iterator[ReindexProgress]:
+        """Follow a reindex: what is seen twice a second until none runs, the end included."""
+        while True:
+            progress = self._call(operations.get_reindex(self._calls.profile))
+            yield progress
+            if progress.state == "none" or self._closed.wait(REINDEX_POLL_SECONDS):
+                return
+
+    def check_profile(self) -> tuple[Check, ...]:
+        """Check the profile's file from inside; repairs nothing."""
+        return self._call(operations.check_profile(self._calls.profile))
+
+    def status(self) -> Status:
+        """Say how the services are; starts nothing."""
+        return upkeep.read_status(self._services, self._connection, self._seconds)
+
+    def start(self) -> Status:
+        """Start the memstore, even where calls may not, and say how it is."""
+        self._services.ensure(time.monotonic() + self._seconds, asked=True)
+        return self.status()
+
+    def stop(self, *, force: bool = False) -> int | None:
+        """End the services; returns the memstore's process, None when none ran."""
+        return upkeep.stop_services(
+            self._services, self._connection, force=force, seconds=self._seconds
+        )
+
+    def _call(self, operation: Operation[ReplyT, ResultT]) -> ResultT:
+        return self._connection.call(operation, self._seconds)
+
+
+# The one place where request ids come from; tests pass ids of their own to the methods.
+new_request_id: Callable[[], uuid.UUID] = uuid.uuid4  # noqa: TID251

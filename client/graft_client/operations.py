@@ -1,0 +1,395 @@
+"""Every call to the memstore as a value: its path, its request, and how its reply is read."""
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Generic, TypeVar
+
+from google.protobuf.message import Message
+
+from graft.memory.v1 import (
+    daemon_service_pb2,
+    note_pb2,
+    notes_service_pb2,
+    profiles_service_pb2,
+    recall_service_pb2,
+)
+from graft_client import replies
+from graft_client.errors import InputError
+from graft_client.requests import NewNote
+from graft_client.results import (
+    KINDS,
+    Check,
+    Deleted,
+    EmbedderStatus,
+    Inserted,
+    MemstoreStatus,
+    Note,
+    Profile,
+    QueryAnswer,
+    ReindexProgress,
+    Retrieved,
+    Source,
+    State,
+    Stats,
+)
+from graft_client.scope import ScopeChoice
+from graft_client.times import to_milliseconds
+
+ReplyT = TypeVar("ReplyT", bound=Message)
+ResultT = TypeVar("ResultT")
+
+NOTES = "/graft.memory.v1.NotesService"
+RECALL = "/graft.memory.v1.RecallService"
+PROFILES = "/graft.memory.v1.ProfilesService"
+DAEMON = "/graft.memory.v1.DaemonService"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Operation(Generic[ReplyT, ResultT]):
+    """One call.
+
+    Attributes:
+        path: full name of the method.
+        request: what is sent.
+        reply: class of what comes back.
+        read: turns the reply into a result.
+        repeatable: whether the proto says that repeating it is safe.
+        starts: whether the services are to be started for it.
+    """
+
+    path: str
+    request: Message
+    reply: type[ReplyT]
+    read: Callable[[ReplyT], ResultT]
+    repeatable: bool = True
+    starts: bool = True
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Page:
+    """One page of a listing, and the token of the next; empty after the last."""
+
+    notes: tuple[Note, ...]
+    next_page_token: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Listing:
+    """What to list.
+
+    Attributes:
+        keywords: only notes that carry all of them.
+        state: only notes in this state.
+        since_ms: only notes stored at or after this instant; 0: all.
+        page_notes: notes in a page; 0: the service's own figure.
+    """
+
+    keywords: tuple[str, ...] = ()
+    state: State = "active"
+    since_ms: int = 0
+    page_notes: int = 0
+
+
+def insert(
+    profile: str, note: NewNote, *, request_id: str, wait: bool
+) -> Operation[notes_service_pb2.InsertNoteResponse, Inserted]:
+    """Store *note*."""
+    with _sendable():
+        request = notes_service_pb2.InsertNoteRequest(
+            profile=profile,
+            request_id=request_id,
+            note=_new_note(note),
+            wait_for_passages=wait,
+        )
+    return Operation(
+        path=f"{NOTES}/InsertNote",
+        request=request,
+        reply=notes_service_pb2.InsertNoteResponse,
+        read=lambda reply: replies.inserted(reply.note, reply.degraded),
+    )
+
+
+def insert_many(
+    profile: str, notes: Sequence[NewNote], *, request_id: str, wait: bool
+) -> Operation[notes_service_pb2.InsertNotesResponse, tuple[Inserted, ...]]:
+    """Store *notes* in one transaction."""
+    with _sendable():
+        request = notes_service_pb2.InsertNotesRequest(
+            profile=profile,
+            request_id=request_id,
+            notes=[_new_note(note) for note in notes],
+            wait_for_passages=wait,
+        )
+    return Operation(
+        path=f"{NOTES}/InsertNotes",
+        request=request,
+        reply=notes_service_pb2.InsertNotesResponse,
+        read=lambda reply: tuple(replies.inserted(note, reply.degraded) for note in reply.notes),
+    )
+
+
+def get(profile: str, note_id: str) -> Operation[notes_service_pb2.GetNoteResponse, Note]:
+    """Fetch one note."""
+    with _sendable():
+        request = notes_service_pb2.GetNoteRequest(profile=profile, id=note_id)
+    return Operation(
+        path=f"{NOTES}/GetNote",
+        request=request,
+        reply=notes_service_pb2.GetNoteResponse,
+        read=lambda reply: replies.note(reply.note),
+    )
+
+
+def list_page(
+    profile: str, scope: ScopeChoice, listing: Listing, page_token: str
+) -> Operation[notes_service_pb2.ListNotesResponse, Page]:
+    """Fetch one page of a listing."""
+    with _sendable():
+        request = notes_service_pb2.ListNotesRequest(
+            profile=profile,
+            scope=_scope(scope),
+            keywords=listing.keywords,
+            lifecycle=_lifecycle(listing.state),
+            since_ms=listing.since_ms,
+            page_size=listing.page_notes,
+            page_token=page_token,
+        )
+    return Operation(
+        path=f"{NOTES}/ListNotes",
+        request=request,
+        reply=notes_service_pb2.ListNotesResponse,
+        read=lambda reply: Page(
+            notes=tuple(replies.note(note, with_body=False) for note in reply.notes),
+            next_page_token=reply.next_page_token,
+        ),
+    )
+
+
+def delete(
+    profile: str, note_id: str, *, reason: str, request_id: str
+) -> Operation[notes_service_pb2.DeleteNoteResponse, Deleted]:
+    """Take a note away."""
+    with _sendable():
+        request = notes_service_pb2.DeleteNoteRequest(
+            profile=profile, request_id=request_id, id=note_id, reason=reason
+        )
+    return Operation(
+        path=f"{NOTES}/DeleteNote",
+        request=request,
+        reply=notes_service_pb2.DeleteNoteResponse,
+        read=replies.deleted,
+    )
+
+
+def stats(profile: str, scope: ScopeChoice) -> Operation[notes_service_pb2.GetStatsResponse, Stats]:
+    """Count what a profile holds."""
+    with _sendable():
+        request = notes_service_pb2.GetStatsRequest(profile=profile, scope=_scope(scope))
+    return Operation(
+        path=f"{NOTES}/GetStats",
+        request=request,
+        reply=notes_service_pb2.GetStatsResponse,
+        read=replies.stats,
+    )
+
+
+def query(
+    profile: str, scope: ScopeChoice, text: str, *, embed_tokens_max: int
+) -> Operation[recall_service_pb2.QueryResponse, QueryAnswer]:
+    """Ask the gate."""
+    with _sendable():
+        request = recall_service_pb2.QueryRequest(
+            profile=profile, scope=_scope(scope), text=text, embed_tokens_max=embed_tokens_max
+        )
+    return Operation(
+        path=f"{RECALL}/Query",
+        request=request,
+        reply=recall_service_pb2.QueryResponse,
+        read=replies.query_answer,
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Search:
+    """What a ranked search looks for; *top_k* 0 means the service's own figure."""
+
+    text: str
+    top_k: int = 0
+    keywords: tuple[str, ...] = ()
+    match_all: bool = False
+    embed_tokens_max: int = 0
+
+
+def retrieve(
+    profile: str, scope: ScopeChoice, search: Search
+) -> Operation[recall_service_pb2.RetrieveResponse, Retrieved]:
+    """Search."""
+    match = (
+        recall_service_pb2.KEYWORD_MATCH_ALL
+        if search.match_all
+        else recall_service_pb2.KEYWORD_MATCH_ANY
+    )
+    with _sendable():
+        request = recall_service_pb2.RetrieveRequest(
+            profile=profile,
+            scope=_scope(scope),
+            text=search.text,
+            top_k=search.top_k,
+            keywords=search.keywords,
+            match=match,
+            embed_tokens_max=search.embed_tokens_max,
+        )
+    return Operation(
+        path=f"{RECALL}/Retrieve",
+        request=request,
+        reply=recall_service_pb2.RetrieveResponse,
+        read=replies.retrieved,
+    )
+
+
+def profiles() -> Operation[profiles_service_pb2.ListProfilesResponse, tuple[Profile, ...]]:
+    """List the profiles."""
+    return Operation(
+        path=f"{PROFILES}/ListProfiles",
+        request=profiles_service_pb2.ListProfilesRequest(),
+        reply=profiles_service_pb2.ListProfilesResponse,
+        read=lambda reply: tuple(replies.profile(each) for each in reply.profiles),
+    )
+
+
+def add_profile(name: str) -> Operation[profiles_service_pb2.AddProfileResponse, Profile]:
+    """Make a profile."""
+    with _sendable():
+        request = profiles_service_pb2.AddProfileRequest(name=name)
+    return Operation(
+        path=f"{PROFILES}/AddProfile",
+        request=request,
+        reply=profiles_service_pb2.AddProfileResponse,
+        read=lambda reply: replies.profile(reply.profile),
+        repeatable=False,
+    )
+
+
+def start_reindex(
+    profile: str, model: str
+) -> Operation[profiles_service_pb2.StartReindexResponse, None]:
+    """Begin to move a profile to *model*."""
+    with _sendable():
+        request = profiles_service_pb2.StartReindexRequest(profile=profile, model=model)
+    return Operation(
+        path=f"{PROFILES}/StartReindex",
+        request=request,
+        reply=profiles_service_pb2.StartReindexResponse,
+        read=lambda _: None,
+    )
+
+
+def get_reindex(
+    profile: str,
+) -> Operation[profiles_service_pb2.GetReindexResponse, ReindexProgress]:
+    """Ask how far a reindex is."""
+    with _sendable():
+        request = profiles_service_pb2.GetReindexRequest(profile=profile)
+    return Operation(
+        path=f"{PROFILES}/GetReindex",
+        request=request,
+        reply=profiles_service_pb2.GetReindexResponse,
+        read=replies.reindex_progress,
+    )
+
+
+def status(
+    socket: str,
+) -> Operation[
+    daemon_service_pb2.GetStatusResponse, tuple[MemstoreStatus, tuple[EmbedderStatus, ...]]
+]:
+    """Ask how the memstore that listens on *socket* and its embedders are."""
+    return Operation(
+        path=f"{DAEMON}/GetStatus",
+        request=daemon_service_pb2.GetStatusRequest(),
+        reply=daemon_service_pb2.GetStatusResponse,
+        read=lambda reply: (
+            replies.memstore_status(reply, socket),
+            tuple(replies.embedder_status(each) for each in reply.embedders),
+        ),
+        starts=False,
+    )
+
+
+def stop(*, only_if_idle: bool) -> Operation[daemon_service_pb2.StopResponse, int]:
+    """End the memstore; the result is its process."""
+    return Operation(
+        path=f"{DAEMON}/Stop",
+        request=daemon_service_pb2.StopRequest(only_if_idle=only_if_idle),
+        reply=daemon_service_pb2.StopResponse,
+        read=lambda reply: reply.pid,
+        repeatable=False,
+        starts=False,
+    )
+
+
+def check_profile(
+    profile: str,
+) -> Operation[daemon_service_pb2.CheckProfileResponse, tuple[Check, ...]]:
+    """Check a profile's file from inside."""
+    with _sendable():
+        request = daemon_service_pb2.CheckProfileRequest(profile=profile)
+    return Operation(
+        path=f"{DAEMON}/CheckProfile",
+        request=request,
+        reply=daemon_service_pb2.CheckProfileResponse,
+        read=lambda reply: tuple(
+            Check(name=each.name, ok=each.ok, detail=each.detail) for each in reply.checks
+        ),
+    )
+
+
+@contextmanager
+def _sendable() -> Iterator[None]:
+    """Turn what cannot stand in a message into an error of the caller's own."""
+    try:
+        yield
+    except UnicodeEncodeError as error:
+        piece = error.object[max(error.start - 20, 0) : error.start + 20]
+        raise InputError(
+            f"the text {piece!r} holds a byte or half a character that is no valid Unicode;"
+            " pass the text as UTF-8"
+        ) from error
+    except (TypeError, ValueError) as error:
+        if isinstance(error, InputError):
+            raise
+        raise InputError(f"a value cannot be sent: {error}") from error
+
+
+def _new_note(note: NewNote) -> notes_service_pb2.NewNote:
+    return notes_service_pb2.NewNote(
+        title=note.title,
+        body=note.body,
+        keywords=note.keywords,
+        kind=note_pb2.NOTE_KIND_DEAD_END if note.kind == KINDS[1] else note_pb2.NOTE_KIND_NOTE,
+        scope=note.scope,
+        author=note.author,
+        sources=[_source(source) for source in note.sources],
+        valid_from_ms=_optional_ms(note.valid_from),
+        valid_to_ms=_optional_ms(note.valid_to),
+        expires_at_ms=_optional_ms(note.expires_at),
+    )
+
+
+def _source(source: Source) -> note_pb2.Source:
+    kind = note_pb2.SourceKind.Value(f"SOURCE_KIND_{source.kind.upper()}")
+    return note_pb2.Source(kind=kind, locator=source.locator, project=source.project)
+
+
+def _scope(choice: ScopeChoice) -> note_pb2.ScopeFilter:
+    return note_pb2.ScopeFilter(scopes=choice.scopes, all=choice.all)
+
+
+def _lifecycle(state: State) -> "note_pb2.Lifecycle.ValueType":
+    return note_pb2.Lifecycle.Value(f"LIFECYCLE_{state.upper()}")
+
+
+def _optional_ms(instant: datetime | None) -> int | None:
+    return None if instant is None else to_milliseconds(instant)

@@ -1,0 +1,282 @@
+"""How replies of the service become plain results."""
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Literal
+
+from graft.embedder.v1 import embedder_pb2
+from graft.memory.v1 import (
+    daemon_service_pb2,
+    note_pb2,
+    notes_service_pb2,
+    profiles_service_pb2,
+    recall_service_pb2,
+)
+from graft_client import results
+from graft_client.times import from_milliseconds
+
+# An enum value that this program does not know comes from a newer service; it is shown as what
+# may do least.
+_KINDS: dict[int, results.Kind] = {
+    note_pb2.NOTE_KIND_NOTE: "note",
+    note_pb2.NOTE_KIND_DEAD_END: "dead-end",
+}
+_STATES: dict[int, results.State] = {
+    note_pb2.LIFECYCLE_ACTIVE: "active",
+    note_pb2.LIFECYCLE_SUPERSEDED: "superseded",
+    note_pb2.LIFECYCLE_RETIRED: "retired",
+}
+_TRUSTS: dict[int, results.Trust] = {
+    note_pb2.TRUST_CANDIDATE: "candidate",
+    note_pb2.TRUST_OBSERVED: "observed",
+    note_pb2.TRUST_VERIFIED: "verified",
+    note_pb2.TRUST_DISPUTED: "disputed",
+    note_pb2.TRUST_STALE: "stale",
+    note_pb2.TRUST_HELD: "held",
+    note_pb2.TRUST_REJECTED: "rejected",
+}
+_SOURCES: dict[int, results.SourceKind] = {
+    note_pb2.SOURCE_KIND_FILE: "file",
+    note_pb2.SOURCE_KIND_URL: "url",
+    note_pb2.SOURCE_KIND_COMMIT: "commit",
+    note_pb2.SOURCE_KIND_TEST: "test",
+    note_pb2.SOURCE_KIND_CONVERSATION: "conversation",
+    note_pb2.SOURCE_KIND_MANUAL: "manual",
+}
+_HITS: dict[int, results.Hit] = {
+    recall_service_pb2.HIT_STRONG: "STRONG",
+    recall_service_pb2.HIT_WEAK: "WEAK",
+    recall_service_pb2.HIT_MISS: "MISS",
+}
+_OUTCOMES: dict[int, results.Outcome] = {
+    notes_service_pb2.DELETE_OUTCOME_ERASED: "erased",
+    notes_service_pb2.DELETE_OUTCOME_ERASING: "erasing",
+    notes_service_pb2.DELETE_OUTCOME_RETIRED: "retired",
+}
+_MODEL_STATES: dict[int, str] = {
+    embedder_pb2.MODEL_STATE_CONVERTING: "converting",
+    embedder_pb2.MODEL_STATE_LOADING: "loading",
+    embedder_pb2.MODEL_STATE_READY: "ready",
+    embedder_pb2.MODEL_STATE_FAILED: "failed",
+}
+_BACKENDS: dict[int, str] = {
+    embedder_pb2.BACKEND_CPU: "cpu",
+    embedder_pb2.BACKEND_CUDA: "cuda",
+    embedder_pb2.BACKEND_ROCM: "rocm",
+    embedder_pb2.BACKEND_OTHER_GPU: "gpu",
+}
+
+
+def note(reply: note_pb2.Note, *, with_body: bool = True) -> results.Note:
+    """Read a note; without body where the service hands out its title alone."""
+    return results.Note(
+        id=reply.id,
+        title=reply.title,
+        body=reply.body if with_body else None,
+        kind=_KINDS.get(reply.kind, "note"),
+        keywords=tuple(reply.keywords),
+        author=reply.author,
+        scope=reply.scope,
+        state=_STATES.get(reply.lifecycle, "retired"),
+        trust=_TRUSTS.get(reply.trust, "candidate"),
+        valid_from=_instant(reply, "valid_from_ms"),
+        valid_to=_instant(reply, "valid_to_ms"),
+        expires_at=_instant(reply, "expires_at_ms"),
+        recorded_at=from_milliseconds(reply.recorded_at_ms),
+        superseded_by=None,
+        sources=tuple(_source(source) for source in reply.sources),
+        pending=reply.pending,
+    )
+
+
+def inserted(reply: notes_service_pb2.InsertedNote, degraded: Sequence[str]) -> results.Inserted:
+    """Read what became of one note."""
+    return results.Inserted(
+        id=reply.id,
+        duplicate=reply.duplicate,
+        state=_STATES.get(reply.lifecycle, "retired"),
+        trust=_TRUSTS.get(reply.trust, "candidate"),
+        scope=reply.scope,
+        pending=reply.pending,
+        similar=tuple(
+            results.SimilarNote(id=each.id, title=each.title, similarity=each.similarity)
+            for each in reply.similar
+        ),
+        event=reply.event or None,
+        uncovered_from_char=reply.uncovered_from_char or None,
+        degraded=tuple(degraded),
+    )
+
+
+def query_answer(reply: recall_service_pb2.QueryResponse) -> results.QueryAnswer:
+    """Read the gate's answer."""
+    hit = _HITS.get(reply.hit, "MISS")
+    return results.QueryAnswer(
+        hit=hit,
+        probability=reply.probability,
+        note=note(reply.note, with_body=hit == "STRONG") if reply.HasField("note") else None,
+        signals={signal.name: signal.value for signal in reply.signals},
+        near=tuple(
+            results.NearNote(
+                id=each.id,
+                title=each.title,
+                why=each.why,
+                trust=_TRUSTS.get(each.trust, "candidate"),
+            )
+            for each in reply.near
+        ),
+        degraded=tuple(reply.degraded),
+        receipt=None,
+        scopes=tuple(reply.scopes),
+        notes_elsewhere=reply.notes_elsewhere,
+        service_ms=reply.service_ms,
+        embed_ms=reply.embed_ms,
+    )
+
+
+def retrieved(reply: recall_service_pb2.RetrieveResponse) -> results.Retrieved:
+    """Read the results of a search."""
+    return results.Retrieved(
+        results=tuple(
+            results.RetrievedNote(
+                id=each.id,
+                title=each.title,
+                score=each.score,
+                arms={
+                    arm.arm: results.ArmScore(rank=arm.rank, score=arm.score) for arm in each.arms
+                },
+                trust=_TRUSTS.get(each.trust, "candidate"),
+                keywords=tuple(each.keywords),
+                scope=each.scope,
+            )
+            for each in reply.results
+        ),
+        degraded=tuple(reply.degraded),
+        scopes=tuple(reply.scopes),
+        notes_elsewhere=reply.notes_elsewhere,
+        service_ms=reply.service_ms,
+        embed_ms=reply.embed_ms,
+    )
+
+
+def deleted(reply: notes_service_pb2.DeleteNoteResponse) -> results.Deleted:
+    """Read how a note was taken away."""
+    return results.Deleted(
+        id=reply.id, outcome=_OUTCOMES.get(reply.outcome, "retired"), event=reply.event
+    )
+
+
+def stats(reply: notes_service_pb2.GetStatsResponse) -> results.Stats:
+    """Read counts."""
+    return results.Stats(
+        notes=reply.notes,
+        scopes={each.scope: each.notes for each in reply.scopes},
+        inactive_notes=reply.inactive_notes,
+        keywords=reply.keywords,
+        vectors=reply.vectors,
+        pending=reply.pending,
+        events=reply.events,
+        file_bytes=reply.file_bytes,
+        model=reply.model,
+        notes_elsewhere=reply.notes_elsewhere,
+    )
+
+
+def profile(reply: profiles_service_pb2.Profile) -> results.Profile:
+    """Read one profile."""
+    return results.Profile(
+        name=reply.name,
+        model=reply.model,
+        dimensions=reply.dimensions,
+        file_bytes=reply.file_bytes,
+    )
+
+
+def reindex_progress(
+    reply: profiles_service_pb2.GetReindexResponse,
+) -> results.ReindexProgress:
+    """Read how far a reindex is."""
+    state: dict[int, results.ReindexState] = {
+        profiles_service_pb2.REINDEX_STATE_RUNNING: "running",
+        profiles_service_pb2.REINDEX_STATE_WAITING: "waiting",
+    }
+    return results.ReindexProgress(
+        state=state.get(reply.state, "none"),
+        target_model=reply.target_model,
+        serving_model=reply.serving_model,
+        done=reply.done,
+        total=reply.total,
+        problem=reply.problem,
+    )
+
+
+def memstore_status(
+    reply: daemon_service_pb2.GetStatusResponse, socket: str
+) -> results.MemstoreStatus:
+    """Read how the memstore on *socket* is."""
+    return results.MemstoreStatus(
+        pid=reply.pid,
+        socket=socket,
+        version=reply.build,
+        uptime_s=reply.uptime_ms / 1000,
+        pending=reply.pending,
+        erasing=reply.erasing,
+        calls=reply.calls,
+        profiles=tuple(
+            results.ProfileStatus(
+                name=each.name,
+                pending=each.pending,
+                erasing=each.erasing,
+                index=each.index,
+                vectors=each.vectors,
+            )
+            for each in reply.profiles
+        ),
+        settings=dict(reply.settings),
+    )
+
+
+def embedder_status(reply: daemon_service_pb2.EmbedderStatus) -> results.EmbedderStatus:
+    """Read how one embedder is, as the memstore sees it."""
+    return results.EmbedderStatus(
+        pid=reply.pid,
+        socket=reply.socket,
+        model=reply.model,
+        state=reply.state,
+        percent=reply.percent,
+        problem=reply.problem,
+        uptime_s=reply.uptime_ms / 1000,
+        backend=reply.backend,
+    )
+
+
+def embedder_model(
+    reply: embedder_pb2.GetModelResponse, *, name: str, socket: str
+) -> results.EmbedderStatus:
+    """Read how the embedder on *socket* is, asked without a memstore between."""
+    return results.EmbedderStatus(
+        pid=reply.pid,
+        socket=socket,
+        model=reply.model.name or name,
+        state=_MODEL_STATES.get(reply.state, "starting"),
+        percent=reply.percent,
+        problem=reply.problem,
+        uptime_s=reply.uptime_ms / 1000,
+        backend=_BACKENDS.get(reply.backend, ""),
+    )
+
+
+_InstantField = Literal["valid_from_ms", "valid_to_ms", "expires_at_ms"]
+
+
+def _instant(reply: note_pb2.Note, field: _InstantField) -> datetime | None:
+    return from_milliseconds(getattr(reply, field)) if reply.HasField(field) else None
+
+
+def _source(reply: note_pb2.Source) -> results.Source:
+    return results.Source(
+        kind=_SOURCES.get(reply.kind, "manual"),
+        locator=reply.locator,
+        project=reply.project,
+        observed_at=from_milliseconds(reply.observed_at_ms) if reply.observed_at_ms else None,
+    )

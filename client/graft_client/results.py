@@ -1,0 +1,272 @@
+"""What the service answers, as plain data; field names are those of the JSON output."""
+
+from dataclasses import dataclass, field, fields, is_dataclass
+from datetime import datetime
+from typing import Literal
+
+from graft_client.times import format_time
+
+State = Literal["active", "superseded", "retired"]
+Trust = Literal["candidate", "observed", "verified", "disputed", "stale", "held", "rejected"]
+Kind = Literal["note", "dead-end"]
+SourceKind = Literal["file", "url", "commit", "test", "conversation", "manual"]
+Hit = Literal["STRONG", "WEAK", "MISS"]
+ReindexState = Literal["none", "running", "waiting"]
+Outcome = Literal["erased", "erasing", "retired"]
+
+STATES: tuple[State, ...] = ("active", "superseded", "retired")
+KINDS: tuple[Kind, ...] = ("note", "dead-end")
+SOURCE_KINDS: tuple[SourceKind, ...] = ("file", "url", "commit", "test", "conversation", "manual")
+
+SHORT_ID_CHARACTERS = 8
+
+
+def short_id(note_id: str) -> str:
+    """Give the last 8 digits, which people are shown: the first ones of a UUIDv7 are a clock."""
+    return note_id[-SHORT_ID_CHARACTERS:]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Source:
+    """One place that a note's knowledge comes from."""
+
+    kind: SourceKind
+    locator: str
+    project: str = ""
+    observed_at: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Note:
+    """One note with its present state; *body* is None where only the title is handed out."""
+
+    id: str
+    title: str
+    body: str | None
+    kind: Kind
+    keywords: tuple[str, ...]
+    author: str
+    scope: str
+    state: State
+    trust: Trust
+    valid_from: datetime | None
+    valid_to: datetime | None
+    expires_at: datetime | None
+    recorded_at: datetime
+    superseded_by: str | None
+    sources: tuple[Source, ...]
+    pending: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SimilarNote:
+    """A note that says nearly the same as one just stored."""
+
+    id: str
+    title: str
+    similarity: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Inserted:
+    """What became of a note that was stored.
+
+    Attributes:
+        pending: texts of it that have no vector yet; they are found by their words.
+        event: number of the event that recorded it; None if nothing changed.
+        uncovered_from_char: first character of the body that is found by words alone; None
+            when all of it is embedded.
+        degraded: what could not be had, such as "vector".
+    """
+
+    id: str
+    duplicate: bool
+    state: State
+    trust: Trust
+    scope: str
+    pending: int
+    similar: tuple[SimilarNote, ...]
+    event: int | None
+    uncovered_from_char: int | None
+    degraded: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NearNote:
+    """A note that came near, and why it is not the answer."""
+
+    id: str
+    title: str
+    why: str
+    trust: Trust
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QueryAnswer:
+    """The gate's answer: the note when STRONG, its title when WEAK, near titles when MISS."""
+
+    hit: Hit
+    probability: float
+    note: Note | None
+    signals: dict[str, float]
+    near: tuple[NearNote, ...]
+    degraded: tuple[str, ...]
+    receipt: str | None
+    scopes: tuple[str, ...]
+    notes_elsewhere: int
+    service_ms: float
+    embed_ms: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ArmScore:
+    """What one arm of a search said: rank from 1, and its own score."""
+
+    rank: int
+    score: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RetrievedNote:
+    """One result of a ranked search."""
+
+    id: str
+    title: str
+    score: float
+    arms: dict[str, ArmScore]
+    trust: Trust
+    keywords: tuple[str, ...]
+    scope: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Retrieved:
+    """Results of a ranked search, best first."""
+
+    results: tuple[RetrievedNote, ...]
+    degraded: tuple[str, ...]
+    scopes: tuple[str, ...]
+    notes_elsewhere: int
+    service_ms: float
+    embed_ms: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Deleted:
+    """How a note was taken away: erased, erasing (cleaning goes on), or only retired."""
+
+    id: str
+    outcome: Outcome
+    event: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stats:
+    """What a profile holds."""
+
+    notes: int
+    scopes: dict[str, int]
+    inactive_notes: int
+    keywords: int
+    vectors: int
+    pending: int
+    events: int
+    file_bytes: int
+    model: str
+    notes_elsewhere: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Profile:
+    """One profile; *model* is empty before its first vector."""
+
+    name: str
+    model: str
+    dimensions: int
+    file_bytes: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReindexProgress:
+    """How far a reindex is; *state* is "none" when none runs."""
+
+    state: ReindexState
+    target_model: str
+    serving_model: str
+    done: int
+    total: int
+    problem: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EmbedderStatus:
+    """One embedder; *pid* is 0 when it does not run."""
+
+    pid: int
+    socket: str
+    model: str
+    state: str
+    percent: int
+    problem: str
+    uptime_s: float
+    backend: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProfileStatus:
+    """One profile that is open."""
+
+    name: str
+    pending: int
+    erasing: int
+    index: str
+    vectors: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MemstoreStatus:
+    """How the memstore is."""
+
+    pid: int
+    socket: str
+    version: str
+    uptime_s: float
+    pending: int
+    erasing: int
+    calls: int
+    profiles: tuple[ProfileStatus, ...]
+    settings: dict[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Status:
+    """How the services are; None stands for one that does not run.
+
+    *embedder* is the one that answers questions; *embedders* lists all.
+    """
+
+    memstore: MemstoreStatus | None
+    embedder: EmbedderStatus | None
+    embedders: tuple[EmbedderStatus, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Check:
+    """One thing that was checked: *detail* says what was seen and, when not ok, what to do."""
+
+    name: str
+    ok: bool
+    detail: str
+
+
+def as_json(value: object) -> object:
+    """Turn a result into what ``json.dumps`` takes; instants become RFC 3339 in UTC."""
+    if is_dataclass(value):
+        return {each.name: as_json(getattr(value, each.name)) for each in fields(value)}
+    if isinstance(value, datetime):
+        return format_time(value)
+    if isinstance(value, dict):
+        return {key: as_json(each) for key, each in value.items()}
+    if isinstance(value, (tuple, list)):
+        return [as_json(each) for each in value]
+    return value

@@ -1,0 +1,151 @@
+"""What one program's calls go by: home, settings and who calls; the client's only look outside."""
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from graft.wire.metadata import CallMetadata
+from graft.wire.paths import Home
+from graft.wire.settings import SettingError, Settings, load
+from graft_client.errors import SettingsError
+from graft_client.scope import Project, find_project
+
+DATABASE_KEY_VARIABLE = "GRAFT_DB_KEY"
+SESSION_VARIABLE = "GRAFT_SESSION"
+HOME_VARIABLE = "GRAFT_HOME"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EnvironmentVariable:
+    """A variable that stands in no settings file."""
+
+    variable: str
+    help: str
+
+
+ENVIRONMENT_ONLY = (
+    EnvironmentVariable(
+        variable=HOME_VARIABLE, help="Directory of the memory; default: ~/.graft. Flag: --home."
+    ),
+    EnvironmentVariable(
+        variable="GRAFT_RUNTIME", help="Directory of the sockets; default: run/ in the home."
+    ),
+    EnvironmentVariable(
+        variable=SESSION_VARIABLE, help="Name of the agent's session, kept with what it changes."
+    ),
+    EnvironmentVariable(
+        variable=DATABASE_KEY_VARIABLE,
+        help="Refused: this build cannot encrypt, so a key must not seem to work.",
+    ),
+    EnvironmentVariable(variable="NO_COLOR", help="Any value: no colours."),
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Configuration:
+    """What calls go by.
+
+    Attributes:
+        home: the memory's directory.
+        settings: values of all settings and where each came from.
+        directory: working directory, which the default scope comes from.
+        door: kind of program that calls, one of ``graft.wire.metadata.DOORS``.
+        environ: the caller's environment; a service that is started gets a part of it.
+    """
+
+    home: Home
+    settings: Settings
+    directory: Path
+    door: str
+    environ: Mapping[str, str]
+
+    @property
+    def profile(self) -> str:
+        """Profile that calls go to."""
+        return self.settings.text("profile")
+
+    @property
+    def timeout_seconds(self) -> float:
+        """Seconds that a call may take."""
+        return self.settings.number("timeout_seconds")
+
+    @property
+    def target(self) -> Path | None:
+        """Socket to use instead of the home's own; None: the home's own.
+
+        Raises:
+            SettingsError: it is something else than a Unix socket's absolute path.
+        """
+        target = self.settings.text("target")
+        if not target:
+            return None
+        path = Path(target.removeprefix("unix:"))
+        if not path.is_absolute():
+            raise SettingsError(
+                f"target (GRAFT_TARGET) is {target!r}; it must be a socket, such as"
+                " unix:/run/graft/memstore.sock"
+            )
+        return path
+
+    @property
+    def may_start(self) -> bool:
+        """Whether a call may start the services."""
+        return self.settings.flag("autostart") and not self.settings.text("target")
+
+    def project(self) -> Project | None:
+        """Find the project of the working directory."""
+        return find_project(self.directory)
+
+    def metadata(self, build: str) -> tuple[tuple[str, str], ...]:
+        """Give the metadata of every call; *build* is this program's own."""
+        session = self.environ.get(SESSION_VARIABLE, "")
+        return CallMetadata(session=session, door=self.door, build=build).to_pairs()
+
+
+def configure(
+    *,
+    home: str | Path | None = None,
+    flags: Mapping[str, str] | None = None,
+    door: str = "library",
+    directory: str | Path | None = None,
+    environ: Mapping[str, str] | None = None,
+) -> Configuration:
+    """Read the environment and the settings file; *flags* beat both.
+
+    Args:
+        home: directory of the memory; None: GRAFT_HOME, else ``~/.graft``.
+        flags: values of settings by name, as text.
+        door: kind of program that calls.
+        directory: working directory; None: the process's own.
+        environ: environment; None: the process's own.
+
+    Raises:
+        SettingsError: a value cannot be used, or the settings file cannot be read.
+    """
+    around = dict(os.environ if environ is None else environ)
+    if home is not None:
+        around[HOME_VARIABLE] = os.fspath(home)
+    place = Home.resolve(around)
+    try:
+        settings = load(around, place.config_file, flags or {})
+    except SettingError as error:
+        raise SettingsError(str(error)) from error
+    if settings.number("timeout_seconds") <= 0:
+        source = settings.source("timeout_seconds")
+        raise SettingsError(f"timeout_seconds (from {source}) must be above 0")
+    return Configuration(
+        home=place,
+        settings=settings,
+        directory=Path(directory) if directory is not None else _working_directory(),
+        door=door,
+        environ=around,
+    )
+
+
+def _working_directory() -> Path:
+    try:
+        return Path.cwd()
+    except FileNotFoundError:
+        # The directory was removed under the shell; there is no project there any more.
+        return Path("/")

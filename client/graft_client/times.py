@@ -1,0 +1,95 @@
+"""How instants are read from people and written for them: RFC 3339, always with an offset."""
+
+import re
+from datetime import UTC, datetime, timedelta, timezone
+
+from graft_client.errors import InputError
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_MILLISECOND = timedelta(milliseconds=1)
+_RFC3339 = re.compile(
+    r"(?P<year>\d{4})-(?P<month>\d\d)-(?P<day>\d\d)"
+    r"(?:[Tt ](?P<hour>\d\d):(?P<minute>\d\d):(?P<second>\d\d)(?:\.(?P<fraction>\d{1,18}))?"
+    r"(?P<offset>[Zz]|[+-]\d\d:\d\d)?)?",
+    re.ASCII,
+)
+_LEAP_SECOND = 60
+
+
+def parse_time(text: str) -> datetime:
+    """Read an RFC 3339 instant; the result is in UTC.
+
+    Raises:
+        InputError: *text* has no offset, or is no instant at all.
+    """
+    match = _RFC3339.fullmatch(text.strip())
+    if match is None:
+        raise InputError(
+            f"{text!r} is no time; write it as 2026-01-31T09:30:00Z or 2026-01-31T09:30:00+09:00"
+        )
+    day = f"{match['year']}-{match['month']}-{match['day']}"
+    if match["hour"] is None:
+        raise InputError(
+            f"{text!r} is a day, not an instant: a day begins at another instant in every time"
+            f" zone; write {day}T00:00:00Z for UTC or give your offset"
+        )
+    if match["offset"] is None:
+        raise InputError(
+            f"{text!r} has no offset, so it is another instant in every time zone; write {text}Z"
+            f" for UTC or add your offset, such as {text}+09:00"
+        )
+    try:
+        return _instant(match)
+    except (ValueError, OverflowError) as error:
+        raise InputError(f"{text!r} is no time on the calendar: {error}") from error
+
+
+def to_milliseconds(instant: datetime) -> int:
+    """Give *instant* as UTC milliseconds, fractions dropped.
+
+    Raises:
+        InputError: *instant* is naive.
+    """
+    if instant.utcoffset() is None:
+        raise InputError(
+            f"{instant.isoformat()} has no offset, so it is another instant in every time zone;"
+            " give it a tzinfo, such as datetime.UTC"
+        )
+    return (instant - _EPOCH) // _MILLISECOND
+
+
+def from_milliseconds(milliseconds: int) -> datetime:
+    """Give UTC milliseconds as an instant."""
+    return _EPOCH + milliseconds * _MILLISECOND
+
+
+def format_time(instant: datetime) -> str:
+    """Write *instant* as RFC 3339 in UTC with milliseconds, for programs."""
+    return instant.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+def _instant(match: re.Match[str]) -> datetime:
+    second = int(match["second"])
+    leap = second == _LEAP_SECOND  # RFC 3339 allows it; datetime does not
+    microsecond = int((match["fraction"] or "0").ljust(6, "0")[:6])
+    local = datetime(
+        int(match["year"]),
+        int(match["month"]),
+        int(match["day"]),
+        int(match["hour"]),
+        int(match["minute"]),
+        second - leap,
+        microsecond,
+        tzinfo=_offset(match["offset"]),
+    )
+    return (local + timedelta(seconds=int(leap))).astimezone(UTC)
+
+
+def _offset(text: str) -> timezone:
+    if text in "Zz":
+        return UTC
+    hours, minutes = int(text[1:3]), int(text[4:6])
+    if hours > 23 or minutes > 59:  # noqa: PLR2004 - hours of a day, minutes of an hour
+        raise ValueError(f"the offset {text} is out of range")
+    size = timedelta(hours=hours, minutes=minutes)
+    return timezone(-size if text[0] == "-" else size)
