@@ -1,0 +1,182 @@
+"""The embedders of a home: started when a model is needed, two at most, never mixed up."""
+
+import importlib.util
+import threading
+from collections import OrderedDict
+from collections.abc import Callable, Sequence
+
+import numpy as np
+from typing_extensions import override
+
+from graft.embedder.v1 import embedder_pb2
+from graft.wire.errors import ModelNotReadyError
+from graft.wire.models import MODEL_NAME
+from graft_memstore.deadline import Deadline
+from graft_memstore.embedder_process import EmbedderProcess, EmbedderReport, Launch
+from graft_memstore.embedding import (
+    OVERLAP_TOKENS,
+    WINDOW_TOKENS,
+    EmbeddedTexts,
+    Embedder,
+    ModelFacts,
+    QueryVector,
+    TextVectors,
+    WantedModel,
+    WindowVector,
+)
+
+EMBEDDERS_MAX = 2
+"""Models in memory at once: the one that serves, and the one that a reindex moves to."""
+
+
+class Embedders(Embedder):
+    """Makes vectors by embedder processes.
+
+    Args:
+        launch: how one is started.
+        default_model: tells the model for profiles without vectors.
+    """
+
+    def __init__(self, launch: Launch, default_model: Callable[[], str]) -> None:
+        self._launch = launch
+        self._default_model = default_model
+        self._lock = threading.Lock()
+        # Least recently used first.
+        self._processes: OrderedDict[str, EmbedderProcess] = OrderedDict()
+
+    @override
+    def embed_query(
+        self, wanted: WantedModel, text: str, tokens_max: int, deadline: Deadline
+    ) -> QueryVector:
+        """Embed a question; see `Embedder.embed_query`."""
+        request = embedder_pb2.EmbedRequest(
+            texts=[text], purpose=embedder_pb2.PURPOSE_QUERY, query_tokens_max=tokens_max
+        )
+        model, reply = self._embed(wanted, request, deadline)
+        embedding = reply.embeddings[0]
+        return QueryVector(
+            model=model,
+            values=_vector(embedding.windows[0]),
+            truncated=embedding.truncated,
+        )
+
+    @override
+    def embed_passages(
+        self, wanted: WantedModel, texts: Sequence[str], windows_max: int, deadline: Deadline
+    ) -> EmbeddedTexts:
+        """Embed texts that are to be found; see `Embedder.embed_passages`."""
+        request = embedder_pb2.EmbedRequest(
+            texts=texts,
+            purpose=embedder_pb2.PURPOSE_PASSAGE,
+            window_tokens=WINDOW_TOKENS,
+            overlap_tokens=OVERLAP_TOKENS,
+            windows_max=windows_max,
+        )
+        model, reply = self._embed(wanted, request, deadline)
+        return EmbeddedTexts(
+            model=model, texts=tuple(_text_vectors(each) for each in reply.embeddings)
+        )
+
+    @override
+    def facts(self, wanted: WantedModel, deadline: Deadline) -> ModelFacts:
+        """Return the model, loaded; see `Embedder.facts`."""
+        facts = self._process(wanted.name).facts(deadline)
+        _check_identity(wanted, facts.identity)
+        return facts
+
+    @override
+    def default_model(self) -> str:
+        """Return the name of the model for profiles without vectors."""
+        return self._default_model()
+
+    def reports(self, names: Sequence[str]) -> list[EmbedderReport]:
+        """Tell how the embedders in use are, and those of *names* that run; starts nothing."""
+        with self._lock:
+            processes = dict(self._processes)
+        reports = [process.report() for process in processes.values()]
+        for name in names:
+            if name not in processes and MODEL_NAME.fullmatch(name):
+                processes[name] = EmbedderProcess(name, self._launch)
+                report = processes[name].report()
+                if report.pid:
+                    reports.append(report)
+        return reports
+
+    def stop(self) -> None:
+        """End every embedder that was used."""
+        with self._lock:
+            processes = list(self._processes.values())
+            self._processes.clear()
+        for process in processes:
+            process.stop()
+
+    def _embed(
+        self, wanted: WantedModel, request: embedder_pb2.EmbedRequest, deadline: Deadline
+    ) -> tuple[ModelFacts, embedder_pb2.EmbedResponse]:
+        process = self._process(wanted.name)
+        model = process.facts(deadline)
+        _check_identity(wanted, model.identity)
+        reply = process.embed(request, deadline)
+        if reply.model.identity != model.identity:
+            # It was restarted in between, with another file under the same name.
+            _check_identity(wanted, reply.model.identity)
+            model = process.facts(deadline)
+        if reply.model.identity != model.identity:
+            raise ModelNotReadyError(
+                f"the file of model {wanted.name} is being replaced; try again",
+                metadata={"state": "changing"},
+            )
+        return model, reply
+
+    def _process(self, name: str) -> EmbedderProcess:
+        if not MODEL_NAME.fullmatch(name):
+            raise ModelNotReadyError(
+                f"{name!r} is no name of a model; see: graft model list",
+                metadata={"state": "failed"},
+            )
+        evicted = None
+        with self._lock:
+            process = self._processes.get(name)
+            if process is None:
+                if len(self._processes) >= EMBEDDERS_MAX:
+                    _, evicted = self._processes.popitem(last=False)
+                process = EmbedderProcess(name, self._launch)
+                self._processes[name] = process
+            self._processes.move_to_end(name)
+        if evicted is not None:
+            # Two models in memory at most: the new one starts when the old one has gone.
+            evicted.stop()
+        return process
+
+
+def extra_obstacle() -> str:
+    """Tell why no embedder can be started in this installation; empty when one can."""
+    if importlib.util.find_spec("llama_cpp") is None:
+        return "the embedder is not installed; run: pip install 'graft-memory[embedder,starter]'"
+    return ""
+
+
+def _check_identity(wanted: WantedModel, identity: str) -> None:
+    if wanted.identity is not None and wanted.identity != identity:
+        raise ModelNotReadyError(
+            f"the file of model {wanted.name} is another one than this profile's vectors come "
+            f"from; put the old file back, or run: graft reindex --model {wanted.name}",
+            metadata={"state": "other-model"},
+        )
+
+
+def _vector(window: embedder_pb2.Window) -> bytes:
+    return np.array(window.values, dtype="<f4").tobytes()
+
+
+def _text_vectors(embedding: embedder_pb2.TextEmbedding) -> TextVectors:
+    return TextVectors(
+        windows=tuple(
+            WindowVector(
+                start_char=window.start_char, end_char=window.end_char, values=_vector(window)
+            )
+            for window in embedding.windows
+        ),
+        truncated=embedding.truncated,
+        uncovered_from_char=embedding.uncovered_from_char,
+    )
