@@ -1,0 +1,1 @@
+"""Recall: the arms of a search, their fusion, and the gate's answer."""

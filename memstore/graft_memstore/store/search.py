@@ -92,7 +92,7 @@ WHERE chunks.model_id = :model_id
 
 # chunks_by_model
 SELECT_NEWER_CHUNKS = (
-    _ELIGIBLE  # noqa: S608 - joined at import, from constants alone
+    _ELIGIBLE
     + """
 SELECT chunks.chunk_id, eligible.seq, chunks.part, chunks.vector
 FROM chunks
@@ -142,7 +142,7 @@ WHERE note_keywords.known_to IS NULL
 )
 
 SELECT_FOUND = (
-    _ELIGIBLE
+    _ELIGIBLE  # noqa: S608 - joined at import, from constants alone
     + """
 SELECT eligible.seq, eligible.note_id, eligible.title, eligible.scope, eligible.trust, (
     SELECT json_group_array(keywords.keyword ORDER BY keywords.keyword)

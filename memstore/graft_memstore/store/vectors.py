@@ -1,6 +1,10 @@
-"""Rows of vectors: chunks hold the truth in float32, a vec0 table per model holds its signs.
+"""Rows of vectors: chunks hold the truth in float32, a vec0 table per model holds their signs.
 
 vec0 knows no foreign keys, so whatever removes chunks must come through here.
+
+Vectors of one model point all roughly one way, so most of their signs are the same and tell
+nothing. The signs are therefore those of what is left when the model's centre is taken off: zero
+until there are `CENTRE_ROWS` vectors, then their mean, once and for all.
 """
 
 import json
@@ -17,6 +21,8 @@ from graft_memstore.store.rows import change, select, select_one
 NEAREST_MAX = 4_096
 """The most neighbours that vec0 gives at once."""
 BITS_IN_BYTE = 8
+CENTRE_ROWS = 512
+"""Vectors whose mean becomes the centre of their model."""
 
 INSERT_CHUNK = """
 INSERT INTO chunks (note_id, part, model_id, start_char, end_char, vector)
@@ -29,7 +35,7 @@ DELETE_CHUNKS_OF_NOTE = "DELETE FROM chunks WHERE note_id = :note_id"
 DELETE_CHUNKS_OF_MODEL = "DELETE FROM chunks WHERE model_id = :model_id"
 # chunks_by_model gives them in the order of their ids.
 SELECT_CHUNKS_AFTER = """
-SELECT chunks.chunk_id, notes.scope, chunks.part = 0 AS is_title, chunks.vector
+SELECT chunks.chunk_id, notes.seq, notes.scope, chunks.vector
 FROM chunks
 JOIN notes ON notes.id = chunks.note_id
 WHERE chunks.model_id = :model_id AND chunks.chunk_id > :after
@@ -42,6 +48,13 @@ SELECT count(*) FROM chunks WHERE model_id = :model_id AND chunk_id <= :until
 SELECT_LAST_CHUNK = """
 SELECT ifnull(max(chunk_id), 0) FROM chunks WHERE model_id = :model_id
 """
+
+# chunks_by_model; counts no further than it must.
+COUNT_CHUNKS_UP_TO = """
+SELECT count(*) FROM (SELECT 1 FROM chunks WHERE model_id = :model_id LIMIT :count_max)
+"""
+SELECT_CENTRE = "SELECT centre FROM models WHERE model_id = :model_id"
+UPDATE_CENTRE = "UPDATE models SET centre = :centre WHERE model_id = :model_id"
 
 # The dimension of a vec0 table is part of its definition, so these alone are made at run time;
 # {} takes a number.
@@ -66,8 +79,8 @@ class ChunkBatch:
     """Vectors as they lie in the file, a row each, in the order of their ids."""
 
     chunk_ids: NDArray[np.int64]
+    seqs: NDArray[np.int64]
     scopes: tuple[str, ...]
-    are_titles: NDArray[np.bool_]
     vectors: NDArray[np.float32]
 
 
@@ -87,9 +100,10 @@ def insert_chunks(
     connection: apsw.Connection, model_id: ModelId, note_id: NoteId, chunks: Sequence[ChunkRow]
 ) -> None:
     """Store vectors of one note and their signs."""
+    centre = _read_centre(connection, model_id)
     insert_bits = INSERT_BITS.format(int(model_id))
     for chunk in chunks:
-        row = {
+        row: dict[str, str | int | bytes] = {
             "note_id": note_id,
             "part": chunk.part,
             "model_id": model_id,
@@ -97,9 +111,11 @@ def insert_chunks(
             "end_char": chunk.end_char,
             "vector": chunk.vector,
         }
-        ((chunk_id,),) = connection.execute(INSERT_CHUNK, row).fetchall()
-        bits = signs(np.frombuffer(chunk.vector, dtype="<f4"))
-        connection.execute(INSERT_BITS.format(int(model_id)), {"chunk_id": chunk_id, "bits": bits})
+        change(connection, INSERT_CHUNK, row)
+        bits = signs(np.frombuffer(chunk.vector, dtype="<f4"), centre)
+        change(connection, insert_bits, {"chunk_id": connection.last_insert_rowid(), "bits": bits})
+    if centre is None and has_chunks(connection, model_id, CENTRE_ROWS):
+        _find_centre(connection, model_id)
 
 
 def delete_chunks_of_note(connection: apsw.Connection, note_id: NoteId) -> None:
@@ -110,9 +126,36 @@ def delete_chunks_of_note(connection: apsw.Connection, note_id: NoteId) -> None:
     change(connection, DELETE_CHUNKS_OF_NOTE, {"note_id": note_id})
 
 
-def signs(vector: NDArray[np.float32]) -> bytes:
-    """Return a bit for each component that is above zero, filled up to whole bytes."""
-    return np.packbits(vector > 0).tobytes()
+def signs(vector: NDArray[np.float32], centre: NDArray[np.float32] | None) -> bytes:
+    """Return a bit for each component that lies above the centre, filled up to whole bytes."""
+    return np.packbits(vector > (0 if centre is None else centre)).tobytes()
+
+
+def has_chunks(connection: apsw.Connection, model_id: ModelId, count: int) -> bool:
+    """Tell whether a model has *count* vectors or more."""
+    wanted = {"model_id": model_id, "count_max": count}
+    row = select_one(connection, COUNT_CHUNKS_UP_TO, wanted)
+    return row is not None and int(row[0]) >= count
+
+
+def _read_centre(connection: apsw.Connection, model_id: ModelId) -> NDArray[np.float32] | None:
+    row = select_one(connection, SELECT_CENTRE, {"model_id": model_id})
+    return np.frombuffer(row[0], dtype="<f4") if row and row[0] else None
+
+
+def _find_centre(connection: apsw.Connection, model_id: ModelId) -> None:
+    """Take the mean of the vectors so far as the centre and make their signs anew."""
+    batch = next(read_chunks(connection, model_id, 0, 2 * CENTRE_ROWS))
+    centre = batch.vectors.mean(axis=0, dtype=np.float64).astype("<f4")
+    change(connection, UPDATE_CENTRE, {"model_id": model_id, "centre": centre.tobytes()})
+    delete_bits, insert_bits = (
+        DELETE_BITS.format(int(model_id)),
+        INSERT_BITS.format(int(model_id)),
+    )
+    for one in read_chunks(connection, model_id, 0, 2 * CENTRE_ROWS):
+        for chunk_id, vector in zip(one.chunk_ids.tolist(), one.vectors, strict=True):
+            change(connection, delete_bits, {"chunk_id": chunk_id})
+            change(connection, insert_bits, {"chunk_id": chunk_id, "bits": signs(vector, centre)})
 
 
 def nearest_bits(
@@ -124,7 +167,7 @@ def nearest_bits(
 ) -> list[int]:
     """Return at most *count* chunks whose signs agree most with *vector*'s, best first."""
     wanted: dict[str, bytes | int | str] = {
-        "bits": signs(vector),
+        "bits": signs(vector, _read_centre(connection, model_id)),
         "count_max": min(count, NEAREST_MAX),
     }
     if among is None:
@@ -153,11 +196,11 @@ def _read_batch(
     rows = list(select(connection, SELECT_CHUNKS_AFTER, wanted))
     if not rows:
         return None
-    ids, scopes, titles, vectors = zip(*rows, strict=True)
+    ids, seqs, scopes, vectors = zip(*rows, strict=True)
     return ChunkBatch(
         chunk_ids=np.array(ids, dtype=np.int64),
+        seqs=np.array(seqs, dtype=np.int64),
         scopes=scopes,
-        are_titles=np.array(titles, dtype=np.bool_),
         vectors=matrix_of(vectors),
     )
 

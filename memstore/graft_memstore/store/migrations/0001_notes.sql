@@ -94,7 +94,8 @@ CREATE TABLE models (
     identity    TEXT NOT NULL UNIQUE,
     name        TEXT NOT NULL,
     dimensions  INTEGER NOT NULL CHECK (dimensions > 0),
-    role        TEXT NOT NULL CHECK (role IN ('serving', 'target'))
+    role        TEXT NOT NULL CHECK (role IN ('serving', 'target')),
+    centre      BLOB    -- float32 mean of its vectors; taken off before their signs are kept
 ) STRICT;
 CREATE UNIQUE INDEX models_by_role ON models (role);
 

@@ -1,0 +1,267 @@
+"""The warm index: every vector of a model in bytes, which proposes what may be nearest.
+
+It only proposes. What it proposes is scored exactly, and checked, in the reader's own snapshot;
+vectors above its mark are not in it and are scored from the file.
+"""
+
+import threading
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import apsw
+import numpy as np
+from numpy.typing import NDArray
+
+from graft_memstore.model import Background, ModelId
+from graft_memstore.recall.int8 import Dots, fastest_dots, quantise
+from graft_memstore.store.vectors import ChunkBatch, count_chunks_until, read_chunks
+
+SEGMENT_ROWS = 8_192
+"""Rows that are set aside at once; pages that are not written yet take no memory."""
+LOAD_ROWS = 2_048
+"""Rows that are read from the file at once."""
+GATHERED_SHARE = 4
+"""Below one allowed row in so many, the rows are gathered instead of scoring all of a segment."""
+DEAD_ROWS_MAX = 1_024
+DEAD_SHARE = 4
+"""The index is built anew when more than one row in so many, and `DEAD_ROWS_MAX`, are deleted."""
+CHUNKS_PER_NOTE = 2
+"""Rows of one note that are proposed: its best by the coarse score is its best or next to it."""
+REFRESHES_PER_COUNT = 64
+"""Deleted rows are counted every so many refreshes."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Proposal:
+    """Chunks that may be nearest.
+
+    Attributes:
+        chunk_ids: best first by the coarse score; of one note at most `CHUNKS_PER_NOTE`.
+        complete: no allowed row was left out, but for that.
+        background: coarse cosines of all allowed rows.
+    """
+
+    chunk_ids: list[int]
+    complete: bool
+    background: Background
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Segment:
+    rows: NDArray[np.int8]
+    steps: NDArray[np.float32]
+    chunk_ids: NDArray[np.int64]
+    seqs: NDArray[np.int64]
+    scopes: NDArray[np.int32]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class IndexView:
+    """The index as it was at one moment; rows that are added later are not in it.
+
+    Attributes:
+        count: rows that it holds.
+        mark: the highest chunk that it holds; all above must be scored from the file.
+    """
+
+    segments: tuple[_Segment, ...]
+    scope_codes: Mapping[str, int]
+    count: int
+    mark: int
+    dots: Dots
+
+    def propose(
+        self,
+        vector: NDArray[np.float32],
+        count: int,
+        *,
+        scopes: tuple[str, ...] | None = None,
+        among: NDArray[np.int64] | None = None,
+    ) -> Proposal:
+        """Return what is near among the *count* best of the rows that are allowed.
+
+        Rows are allowed by *scopes* (None: all), or by *among*, rising chunk ids (None: all). They
+        are told apart before the best are taken, so a narrow filter loses nothing.
+        """
+        coarse, steps = quantise(vector[np.newaxis, :])
+        allowed = None if scopes is None else self._allowed_codes(scopes)
+        rows: list[NDArray[np.intp]] = []
+        scores: list[NDArray[np.float32]] = []
+        for number, segment in enumerate(self.segments):
+            start = number * SEGMENT_ROWS
+            used = min(self.count - start, SEGMENT_ROWS)
+            places = _allowed_rows(segment, used, allowed, among)
+            scores.append(_score(segment, used, places, coarse[0], self.dots) * steps[0])
+            rows.append((np.arange(used) if places is None else places) + start)
+        return self._proposal(_joined(rows, np.intp), _joined(scores, np.float32), count)
+
+    def _proposal(
+        self, rows: NDArray[np.intp], scores: NDArray[np.float32], count: int
+    ) -> Proposal:
+        best = rows[_best_places(scores, count)].tolist()
+        taken: dict[int, int] = {}
+        chunk_ids: list[int] = []
+        for row in best:
+            segment, place = self.segments[row // SEGMENT_ROWS], row % SEGMENT_ROWS
+            seq = int(segment.seqs[place])
+            taken[seq] = taken.get(seq, 0) + 1
+            if taken[seq] <= CHUNKS_PER_NOTE:
+                chunk_ids.append(int(segment.chunk_ids[place]))
+        return Proposal(
+            chunk_ids=chunk_ids,
+            complete=count >= len(scores),
+            background=Background(
+                mean=float(scores.mean()) if len(scores) else 0.0,
+                deviation=float(scores.std()) if len(scores) else 0.0,
+                count=float(len(scores)),
+            ),
+        )
+
+    def _allowed_codes(self, scopes: tuple[str, ...]) -> NDArray[np.bool_] | None:
+        """Return for each scope code whether it is asked for; None when all are."""
+        allowed = np.zeros(len(self.scope_codes) + 1, dtype=np.bool_)
+        for scope in scopes:
+            if scope in self.scope_codes:
+                allowed[self.scope_codes[scope]] = True
+        return None if bool(allowed[:-1].all()) else allowed
+
+
+class VectorIndex:
+    """The vectors of one model of one profile, in memory.
+
+    One thread at a time may load or refresh; any number may search meanwhile.
+    """
+
+    def __init__(self, model_id: ModelId, dimensions: int) -> None:
+        self.model_id = model_id
+        self.dimensions = dimensions
+        self._dots = fastest_dots()
+        self._writing = threading.Lock()
+        self._view: IndexView | None = None
+        self._refreshes = 0
+
+    @property
+    def state(self) -> str:
+        """Tell "int8" when the vectors are in memory, "bits" before."""
+        return "bits" if self._view is None else "int8"
+
+    @property
+    def view(self) -> IndexView | None:
+        """The rows as they are now; None until they have been loaded."""
+        return self._view
+
+    def load(self, connection: apsw.Connection) -> None:
+        """Read every vector; searches use the file's bits until it is done."""
+        with self._writing:
+            self._view = self._extended(self._empty(), connection)
+
+    def refresh(self, connection: apsw.Connection) -> None:
+        """Take in what was written since the last time; nothing before `load`."""
+        with self._writing:
+            if self._view is None:
+                return
+            self._view = self._extended(self._view, connection)
+            self._refreshes += 1
+            if self._refreshes % REFRESHES_PER_COUNT == 0 and self._is_worn(connection):
+                self._view = self._extended(self._empty(), connection)
+
+    def _empty(self) -> IndexView:
+        return IndexView(segments=(), scope_codes={}, count=0, mark=0, dots=self._dots)
+
+    def _is_worn(self, connection: apsw.Connection) -> bool:
+        view = self._view
+        if view is None:
+            return False
+        dead = view.count - count_chunks_until(connection, self.model_id, view.mark)
+        return dead > DEAD_ROWS_MAX and dead * DEAD_SHARE > view.count
+
+    def _extended(self, view: IndexView, connection: apsw.Connection) -> IndexView:
+        for batch in read_chunks(connection, self.model_id, view.mark, LOAD_ROWS):
+            view = _appended(view, batch, self.dimensions)
+        return view
+
+
+def _appended(view: IndexView, batch: ChunkBatch, dimensions: int) -> IndexView:
+    """Return a view with the batch behind its rows.
+
+    Rows are written where no view that is handed out looks, and seen with the new view alone.
+    """
+    codes = dict(view.scope_codes)
+    scopes = np.array([codes.setdefault(scope, len(codes)) for scope in batch.scopes], np.int32)
+    rows, steps = quantise(batch.vectors)
+    segments = list(view.segments)
+    count, taken = view.count, 0
+    while taken < len(rows):
+        if count == len(segments) * SEGMENT_ROWS:
+            segments.append(_new_segment(dimensions))
+        start = count % SEGMENT_ROWS
+        size = min(SEGMENT_ROWS - start, len(rows) - taken)
+        into, source = slice(start, start + size), slice(taken, taken + size)
+        segments[-1].rows[into] = rows[source]
+        segments[-1].steps[into] = steps[source]
+        segments[-1].chunk_ids[into] = batch.chunk_ids[source]
+        segments[-1].seqs[into] = batch.seqs[source]
+        segments[-1].scopes[into] = scopes[source]
+        count, taken = count + size, taken + size
+    return IndexView(
+        segments=tuple(segments),
+        scope_codes=codes,
+        count=count,
+        mark=int(batch.chunk_ids[-1]),
+        dots=view.dots,
+    )
+
+
+def _new_segment(dimensions: int) -> _Segment:
+    return _Segment(
+        rows=np.zeros((SEGMENT_ROWS, dimensions), dtype=np.int8),
+        steps=np.zeros(SEGMENT_ROWS, dtype=np.float32),
+        chunk_ids=np.zeros(SEGMENT_ROWS, dtype=np.int64),
+        seqs=np.zeros(SEGMENT_ROWS, dtype=np.int64),
+        scopes=np.zeros(SEGMENT_ROWS, dtype=np.int32),
+    )
+
+
+def _allowed_rows(
+    segment: _Segment,
+    used: int,
+    allowed: NDArray[np.bool_] | None,
+    among: NDArray[np.int64] | None,
+) -> NDArray[np.intp] | None:
+    """Return the places of the allowed rows; None when all are."""
+    if among is not None:
+        held = segment.chunk_ids[:used]
+        near = among[np.searchsorted(among, held[0]) : np.searchsorted(among, held[-1], "right")]
+        return np.flatnonzero(np.isin(held, near, assume_unique=True))
+    if allowed is None:
+        return None
+    return np.flatnonzero(allowed[segment.scopes[:used]])
+
+
+def _score(
+    segment: _Segment,
+    used: int,
+    places: NDArray[np.intp] | None,
+    vector: NDArray[np.int8],
+    dots: Dots,
+) -> NDArray[np.float32]:
+    """Return coarse scores of the allowed rows, in units of the question's step."""
+    if places is None:
+        return dots(vector, segment.rows[:used]).astype(np.float32) * segment.steps[:used]
+    if len(places) == 0:
+        return np.empty(0, dtype=np.float32)
+    if len(places) * GATHERED_SHARE < used:
+        return dots(vector, segment.rows[places]).astype(np.float32) * segment.steps[places]
+    return (dots(vector, segment.rows[:used]).astype(np.float32) * segment.steps[:used])[places]
+
+
+def _joined(parts: list[NDArray], dtype: type) -> NDArray:  # type: ignore[type-arg]
+    return np.concatenate(parts) if parts else np.empty(0, dtype=dtype)
+
+
+def _best_places(scores: NDArray[np.float32], count: int) -> NDArray[np.intp]:
+    """Return the places of the *count* highest scores, highest first."""
+    if count >= len(scores):
+        return np.argsort(-scores, kind="stable")
+    places = np.argpartition(scores, len(scores) - count)[len(scores) - count :]
+    return places[np.argsort(-scores[places], kind="stable")]
