@@ -1,0 +1,1 @@
+"""The embedder: one GGUF embedding model in memory, texts in, vectors out."""

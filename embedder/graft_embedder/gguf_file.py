@@ -4,10 +4,10 @@ The writer is our own because a model's identity is the hash of its file: a file
 library would change identity with that library's version.
 """
 
+import struct
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-import struct
 from typing import BinaryIO
 
 from graft_embedder.errors import ModelFileError

@@ -8,6 +8,13 @@ SCAN_MAX = 32
 
 JOINER = "\u200d"
 JOINED = frozenset({"Mn", "Mc", "Me"})
+CONTINUING = (
+    range(0x1F3FB, 0x1F400),  # skin tones
+    range(0xE0020, 0xE0080),  # tags, as in the flag of Scotland
+    range(0x1160, 0x1200),  # vowels and finals of a Hangul syllable
+    range(0xFF9E, 0xFFA0),  # half-width voicing marks
+)
+FLAG_LETTERS = range(0x1F1E6, 0x1F200)
 NOT_SPACE = re.compile(r"\S")
 SPACE = re.compile(r"\s")
 
@@ -53,19 +60,15 @@ def skip_space(text: str, at: int) -> int:
 
 
 def _continues(character: str) -> bool:
-    code = ord(character)
     return (
         character == JOINER
         or unicodedata.category(character) in JOINED
-        or 0x1F3FB <= code <= 0x1F3FF  # skin tones
-        or 0xE0020 <= code <= 0xE007F  # tags, as in the flag of Scotland
-        or 0x1160 <= code <= 0x11FF  # vowels and finals of a Hangul syllable
-        or 0xFF9E <= code <= 0xFF9F  # half-width voicing marks
+        or any(ord(character) in codes for codes in CONTINUING)
     )
 
 
 def _is_flag_letter(character: str) -> bool:
-    return 0x1F1E6 <= ord(character) <= 0x1F1FF
+    return ord(character) in FLAG_LETTERS
 
 
 def _flag_letters_before(text: str, at: int) -> int:

@@ -35,8 +35,9 @@ BATCH_TOKENS_CPU = 240
 """Tokens in one decode on a processor: attention is computed across all sequences of a batch and
 masked, so bigger batches are slower there."""
 
-BATCH_TOKENS_GPU = 8192
-"""Tokens in one decode on a GPU, where launching is what costs."""
+BATCH_TOKENS_GPU = 4096
+"""Tokens in one decode on a GPU, where launching is what costs; the attention mask of so many
+takes 32 MB of its memory."""
 
 BATCH_TOKENS_MIN = 16
 """Least value of the setting batch_tokens that is taken."""

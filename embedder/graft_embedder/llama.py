@@ -81,18 +81,18 @@ def start_backend() -> list[Device]:
                 kind=libggml.ggml_backend_dev_type(device),
             )
         )
-    return devices if llama_cpp.llama_supports_gpu_offload() else [
-        device for device in devices if device.kind == 0
-    ]
+    return (
+        devices
+        if llama_cpp.llama_supports_gpu_offload()
+        else [device for device in devices if device.kind == 0]
+    )
 
 
 class LlamaModel:
     """One model and one context; `tokenize` from any thread, `encode` one call at a time."""
 
-    def __init__(
-        self, path: Path, options: LoadOptions, progress: Callable[[float], None]
-    ) -> None:
-        """Load *path*; *progress* is told a share from 0 to 1.
+    def __init__(self, path: Path, options: LoadOptions, progress: Callable[[float], bool]) -> None:
+        """Load *path*; *progress* is told a share from 0 to 1, and answers whether to go on.
 
         Raises:
             ModelFileError: llama.cpp cannot load it, or it does not fit the options.
@@ -192,9 +192,7 @@ class LlamaModel:
             )
         total = sum(map(len, sequences))
         if total > self._options.batch_tokens:
-            raise EngineError(
-                f"{total} tokens in one decode; at most {self._options.batch_tokens}"
-            )
+            raise EngineError(f"{total} tokens in one decode; at most {self._options.batch_tokens}")
 
     def _read(self, count: int) -> Vectors:
         vectors = np.empty((count, self.dimensions), np.float32)
@@ -243,17 +241,18 @@ class _Batch:
 
 
 def _load(
-    path: Path, options: LoadOptions, progress: Callable[[float], None]
+    path: Path, options: LoadOptions, progress: Callable[[float], bool]
 ) -> llama_cpp.llama_model_p:
     @llama_cpp.llama_progress_callback  # type: ignore[untyped-decorator] # as above
     def report(share: float, _data: ctypes.c_void_p) -> bool:
-        progress(share)
-        return True
+        return progress(share)
 
     parameters = llama_cpp.llama_model_default_params()
     parameters.n_gpu_layers = options.gpu_layers
     parameters.progress_callback = report
-    model = llama_cpp.llama_model_load_from_file(str(path).encode(), parameters)
+    model: llama_cpp.llama_model_p | None = llama_cpp.llama_model_load_from_file(
+        str(path).encode(), parameters
+    )
     if not model:
         raise ModelFileError(
             f"llama.cpp cannot load {path}: the file is damaged, cut short, or of a kind that"
@@ -282,7 +281,7 @@ def _open_context(
     parameters.flash_attn_type = llama_cpp.LLAMA_FLASH_ATTN_TYPE_ENABLED
     parameters.embeddings = True
     parameters.no_perf = True
-    context = llama_cpp.llama_init_from_model(model, parameters)
+    context: llama_cpp.llama_context_p | None = llama_cpp.llama_init_from_model(model, parameters)
     if not context:
         raise ModelFileError(
             f"llama.cpp cannot open a context for {path}; it may need more memory than is free,"

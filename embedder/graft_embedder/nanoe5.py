@@ -9,6 +9,7 @@ import importlib.metadata
 import mmap
 import struct
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 
 from graft_embedder.errors import ModelFileError
@@ -153,7 +154,7 @@ def _parse(cursor: _Cursor) -> Weights:
             pad=pad,
             unknown=unknown,
         ),
-        pieces=[text[start:end] for start, end in zip(offsets, offsets[1:], strict=False)],
+        pieces=[text[start:end] for start, end in pairwise(offsets)],
         scores=scores,
         tensors=_read_tensors(cursor),
     )
@@ -168,7 +169,5 @@ def _read_tensors(cursor: _Cursor) -> dict[str, PackedTensor]:
         (length,) = cursor.unpack("<H")
         name = bytes(cursor.take(length)).decode()
         kind, elements, offset, size = cursor.unpack("<BIQQ")
-        tensors[name] = PackedTensor(
-            kind=kind, elements=elements, data=cursor.slice(offset, size)
-        )
+        tensors[name] = PackedTensor(kind=kind, elements=elements, data=cursor.slice(offset, size))
     return tensors

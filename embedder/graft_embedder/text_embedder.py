@@ -64,9 +64,7 @@ class TextEmbedder:
             vectors = self.queue.run(job, call, query=query)
         return _share_out(prepared, vectors, [len(texts[index]) for index in missing])
 
-    def _groups(
-        self, sequences: Sequence[Tokens], purpose: Purpose
-    ) -> list[tuple[int, ...]]:
+    def _groups(self, sequences: Sequence[Tokens], purpose: Purpose) -> list[tuple[int, ...]]:
         lengths = [len(sequence) for sequence in sequences]
         if purpose is Purpose.QUERY:
             return plan_alone(lengths)

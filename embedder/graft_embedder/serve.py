@@ -1,0 +1,65 @@
+"""Run the embedder as a service: settings to loader, loader to servicer, servicer to socket."""
+
+import logging
+import sys
+from collections.abc import Sequence
+
+import grpc
+
+from graft.embedder.v1 import embedder_pb2_grpc
+from graft.wire.daemon import Control, DaemonOptions, run_daemon
+from graft.wire.health import set_serving
+from graft.wire.paths import Home
+from graft.wire.settings import Settings
+from graft_embedder.loader import LoaderOptions, ModelLoader
+from graft_embedder.native_output import join_output_to_log
+from graft_embedder.service import NOT_USE, SERVICE, EmbedderServicer
+
+DOMAIN = "graft.embedder"
+LOG_FORMAT = "%(asctime)s %(levelname)s %(name)s %(message)s"
+
+
+def serve(home: Home, model: str, settings: Settings, ready_fd: int | None) -> int:
+    """Serve *model* until told to stop; return the exit status."""
+    logging.basicConfig(
+        stream=sys.stderr, level=settings.text("log_level").upper(), format=LOG_FORMAT
+    )
+    join_output_to_log()
+    loaders: list[ModelLoader] = []
+
+    def register(server: grpc.Server, control: Control) -> Sequence[str]:
+        set_serving(control.health, [SERVICE], serving=False)
+        loader = ModelLoader(
+            LoaderOptions(
+                home=home,
+                name=model,
+                threads=settings.integer("threads"),
+                gpu_layers=settings.text("gpu_layers"),
+                batch_tokens=settings.integer("batch_tokens"),
+            ),
+            on_ready=lambda: set_serving(control.health, [SERVICE], serving=True),
+        )
+        loaders.append(loader)
+        embedder_pb2_grpc.add_EmbedderServiceServicer_to_server(
+            EmbedderServicer(loader, control), server
+        )
+        loader.start()
+        return [SERVICE]
+
+    def stop() -> None:
+        for loader in loaders:
+            loader.stop()
+
+    return run_daemon(
+        DaemonOptions(
+            home=home,
+            service=f"embedder-{model}",
+            domain=DOMAIN,
+            idle_minutes=settings.number("idle_minutes"),
+            ready_fd=ready_fd,
+            not_use=NOT_USE,
+        ),
+        register=register,
+        busy=lambda: any(loader.calls() for loader in loaders),
+        on_stop=stop,
+    )
