@@ -55,6 +55,12 @@ class Aspects:
     title: float | None
     passage: float | None
 
+    @property
+    def nearest(self) -> float | None:
+        """The better of the two."""
+        known = [cosine for cosine in (self.title, self.passage) if cosine is not None]
+        return max(known, default=None)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VectorSearch:

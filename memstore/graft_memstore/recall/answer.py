@@ -1,0 +1,94 @@
+"""What a question to the store is made of, and what comes back."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from graft_memstore.gate import Hit
+from graft_memstore.model import Background, NoteId, ScopeFilter, Trust
+
+VECTOR_ARM = "vector"
+WORDS_ARM = "words"
+PIECES_ARM = "pieces"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Question:
+    """A question, its vector, and where it may look.
+
+    Attributes:
+        vector: of unit length; None when the vector arm cannot be had.
+        prior: cosines between unrelated texts of the vector's model.
+        keywords_min: how many of *keywords* a note must carry; 0 for any note.
+    """
+
+    text: str
+    vector: NDArray[np.float32] | None
+    prior: Background
+    scope: ScopeFilter
+    now_ms: int
+    keywords: tuple[str, ...] = ()
+    keywords_min: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NearTitle:
+    """A note that came near, and in words why it is not the answer."""
+
+    note_id: NoteId
+    title: str
+    why: str
+    trust: Trust
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QueryAnswer:
+    """The gate's answer.
+
+    Attributes:
+        note_id: the best candidate when STRONG or WEAK, else None.
+        signals: what the gate looked at for the best candidate, in a fixed order.
+        near: on MISS, the nearest titles.
+        degraded: arms that could not be had.
+        notes_elsewhere: notes that could be seen from other scopes.
+    """
+
+    hit: Hit
+    probability: float
+    note_id: NoteId | None
+    signals: tuple[tuple[str, float], ...]
+    near: tuple[NearTitle, ...]
+    degraded: tuple[str, ...]
+    notes_elsewhere: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ArmPlace:
+    """Where one arm put a note: its rank from 1, and its score there."""
+
+    rank: int
+    score: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RankedNote:
+    """One result of a ranked search, with what each arm that found it said."""
+
+    note_id: NoteId
+    title: str
+    score: float
+    arms: Mapping[str, ArmPlace]
+    trust: Trust
+    keywords: tuple[str, ...]
+    scope: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RetrieveAnswer:
+    """A ranked search's results, best first."""
+
+    results: tuple[RankedNote, ...]
+    degraded: tuple[str, ...]
+    notes_elsewhere: int

@@ -1,0 +1,95 @@
+"""Asks every arm of a search in one snapshot and puts what they say side by side."""
+
+from dataclasses import dataclass
+
+import apsw
+
+from graft_memstore.fusion import ArmScores, Fused, blend, fuse
+from graft_memstore.lexical import FoldedQuestion, fold_question
+from graft_memstore.model import Background
+from graft_memstore.recall.answer import VECTOR_ARM, Question
+from graft_memstore.recall.index import VectorIndex
+from graft_memstore.recall.vector_arm import NearNotes, VectorSearch, aspects_of, find_near
+from graft_memstore.recall.words_arm import WordHits, find_by_words
+from graft_memstore.store.search import Eligible
+
+NOTHING_NEAR = NearNotes(cosines={}, background=Background(mean=0.0, deviation=0.0, count=0.0))
+LOOKED_UP_MAX = 64
+"""Notes that only words found whose vectors are looked up."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Gathered:
+    """What all arms say.
+
+    Attributes:
+        search: what the vector arm was asked; None when it could not be.
+        background: cosines of the question with unrelated texts.
+        ranked: every candidate, best first.
+    """
+
+    question: FoldedQuestion
+    eligible: Eligible
+    search: VectorSearch | None
+    background: Background
+    near: NearNotes
+    words: WordHits
+    ranked: list[Fused]
+
+    @property
+    def degraded(self) -> tuple[str, ...]:
+        """The arms that could not be had."""
+        return () if self.search else (VECTOR_ARM,)
+
+
+def gather(
+    connection: apsw.Connection, index: VectorIndex | None, question: Question, wanted: int
+) -> Gathered:
+    """Return the candidates of every arm, at least *wanted* of each that finds so many."""
+    eligible = Eligible(
+        scope=question.scope,
+        now_ms=question.now_ms,
+        keywords=question.keywords,
+        keywords_min=question.keywords_min,
+    )
+    search = None
+    if index is not None and question.vector is not None:
+        search = VectorSearch(
+            connection=connection,
+            index=index,
+            vector=question.vector,
+            eligible=eligible,
+            wanted=wanted,
+        )
+    folded = fold_question(question.text)
+    near = find_near(search) if search else NOTHING_NEAR
+    words = find_by_words(connection, folded, eligible, wanted)
+    background = blend(question.prior, near.background)
+    return Gathered(
+        question=folded,
+        eligible=eligible,
+        search=search,
+        background=background,
+        near=near,
+        words=words,
+        ranked=fuse(_side_by_side(search, near, words), background),
+    )
+
+
+def _side_by_side(search: VectorSearch | None, near: NearNotes, words: WordHits) -> list[ArmScores]:
+    """Return each candidate with what every arm says, looking up the vectors of words' notes."""
+    by_words = list(dict.fromkeys([*words.words, *words.pieces]))
+    cosines: dict[int, float | None] = dict(near.cosines)
+    if search:
+        unknown = [seq for seq in by_words if seq not in cosines][:LOOKED_UP_MAX]
+        for seq, aspects in aspects_of(search, unknown).items():
+            cosines[seq] = aspects.nearest
+    return [
+        ArmScores(
+            seq=seq,
+            cosine=cosines.get(seq),
+            words=words.words.get(seq),
+            pieces=words.pieces.get(seq),
+        )
+        for seq in dict.fromkeys([*near.cosines, *by_words])
+    ]

@@ -1,0 +1,152 @@
+"""Asks whether a problem has been seen before: one snapshot, all arms, one answer."""
+
+from dataclasses import dataclass
+
+import apsw
+
+from graft_memstore.fusion import Fused, standing
+from graft_memstore.gate import (
+    COVERAGE_AGREES,
+    MARGIN_WITHOUT_RUNNER_UP,
+    WEAK_STANDING,
+    Hit,
+    Rules,
+    Signals,
+    decide,
+    probability,
+    words_agree,
+)
+from graft_memstore.recall.answer import NearTitle, QueryAnswer, Question
+from graft_memstore.recall.arms import Gathered, gather
+from graft_memstore.recall.evidence import WordEvidence, compare_words, weigh
+from graft_memstore.recall.index import VectorIndex
+from graft_memstore.recall.vector_arm import Aspects, aspects_of
+from graft_memstore.store.search import FoundNote, count_elsewhere, folded_texts, found_notes
+from graft_memstore.visibility import MAY_BE_STRONG
+
+CANDIDATES_WANTED = 16
+"""Notes that each arm is asked for."""
+JUDGED_MAX = 6
+"""Best candidates that the gate looks at."""
+NEAR_MAX = 5
+"""Titles that a MISS names."""
+NO_ASPECTS = Aspects(title=None, passage=None)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Judged:
+    """A candidate with its signals and what the gate makes of it."""
+
+    note: FoundNote
+    signals: Signals
+    rules: Rules
+    evidence: WordEvidence
+    chance: float
+    hit: Hit
+
+
+def answer_query(
+    connection: apsw.Connection, index: VectorIndex | None, question: Question
+) -> QueryAnswer:
+    """Return the gate's answer from the snapshot that *connection* has open."""
+    gathered = gather(connection, index, question, CANDIDATES_WANTED)
+    judged = _judge(connection, gathered)
+    best = judged[0] if judged else None
+    hit = best.hit if best else Hit.MISS
+    return QueryAnswer(
+        hit=hit,
+        probability=best.chance if best else 0.0,
+        note_id=best.note.note_id if best and hit is not Hit.MISS else None,
+        signals=best.signals.listed() if best else (),
+        near=tuple(_near(each) for each in judged[:NEAR_MAX]) if hit is Hit.MISS else (),
+        degraded=gathered.degraded,
+        notes_elsewhere=count_elsewhere(connection, question.scope, question.now_ms),
+    )
+
+
+def _judge(connection: apsw.Connection, gathered: Gathered) -> list[Judged]:
+    """Return the best candidates, likeliest first; a STRONG one before all others."""
+    finalists = gathered.ranked[:JUDGED_MAX]
+    seqs = [each.scores.seq for each in finalists]
+    notes = found_notes(connection, seqs, gathered.eligible)
+    aspects = aspects_of(gathered.search, seqs) if gathered.search else {}
+    texts = folded_texts(connection, seqs)
+    weighed = weigh(gathered.question, gathered.words.counts, gathered.words.notes)
+    judged = []
+    for each in finalists:
+        seq = each.scores.seq
+        if seq not in notes or seq not in texts:
+            continue
+        evidence = compare_words(weighed, texts[seq])
+        aspect = aspects.get(seq, NO_ASPECTS)
+        signals = _signals(gathered, each, aspect, evidence)
+        rules = Rules(
+            all_arms=not gathered.degraded,
+            may_be_strong=notes[seq].trust in MAY_BE_STRONG,
+            has_vectors=aspect.title is not None,
+        )
+        judged.append(
+            Judged(
+                note=notes[seq],
+                signals=signals,
+                rules=rules,
+                evidence=evidence,
+                chance=probability(signals),
+                hit=decide(signals, rules),
+            )
+        )
+    # Sorting keeps the fused order, newer notes first, among equals.
+    return sorted(judged, key=lambda each: (each.hit is not Hit.STRONG, -each.chance))
+
+
+def _signals(
+    gathered: Gathered, candidate: Fused, aspect: Aspects, evidence: WordEvidence
+) -> Signals:
+    background = gathered.background
+    best_words = max(gathered.words.words.values(), default=0.0)
+    words = candidate.scores.words or 0.0
+    return Signals(
+        title=standing(aspect.title, background),
+        passage=standing(aspect.passage, background),
+        margin=_margin(gathered, candidate),
+        coverage=evidence.coverage,
+        title_trigrams=evidence.title_trigrams,
+        words=words / best_words if best_words else 0.0,
+        named=len(evidence.named),
+    )
+
+
+def _margin(gathered: Gathered, candidate: Fused) -> float:
+    """Return how far the candidate's fused score lies above the best of the others."""
+    others = [each.score for each in gathered.ranked[:2] if each is not candidate]
+    return candidate.score - others[0] if others else MARGIN_WITHOUT_RUNNER_UP
+
+
+def _near(judged: Judged) -> NearTitle:
+    return NearTitle(
+        note_id=judged.note.note_id,
+        title=judged.note.title,
+        why="; ".join(_reasons(judged)),
+        trust=judged.note.trust,
+    )
+
+
+def _reasons(judged: Judged) -> list[str]:
+    """Return in plain words what speaks against a candidate, the weightiest first."""
+    signals, evidence = judged.signals, judged.evidence
+    reasons = []
+    if not judged.rules.all_arms:
+        reasons.append("compared by words alone")
+    elif not judged.rules.has_vectors:
+        reasons.append("not embedded yet")
+    elif signals.standing < WEAK_STANDING:
+        reasons.append("far in meaning")
+    if signals.coverage < COVERAGE_AGREES:
+        reasons.append(f"has {evidence.covered} of the question's {evidence.telling} words")
+    if signals.margin < 0.0 and judged.rules.all_arms:
+        reasons.append("another note is nearer")
+    if not judged.rules.may_be_strong:
+        reasons.append(f"its trust is {judged.note.trust}")
+    if not reasons and not words_agree(signals):
+        reasons.append("shares no telling word with the question")
+    return reasons or ["near, but not enough speaks for it"]

@@ -1,0 +1,57 @@
+"""Finds notes by their words, and by runs of letters inside them."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import apsw
+
+from graft_memstore.lexical import (
+    FoldedQuestion,
+    choose_pieces,
+    choose_terms,
+    match_any,
+    match_pieces,
+    match_term,
+    terms_to_count,
+)
+from graft_memstore.store.search import (
+    Eligible,
+    count_terms,
+    last_seq,
+    search_pieces,
+    search_words,
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WordHits:
+    """Notes that share words with a question.
+
+    Attributes:
+        words: BM25 over words by the note's seq, best first.
+        pieces: BM25 over runs of letters by the note's seq, best first.
+        counts: in how many notes each term of the question is found, as far as it was counted.
+        notes: how many notes there are at most.
+    """
+
+    words: Mapping[int, float]
+    pieces: Mapping[int, float]
+    counts: Mapping[str, int]
+    notes: int
+
+
+def find_by_words(
+    connection: apsw.Connection, question: FoldedQuestion, eligible: Eligible, count: int
+) -> WordHits:
+    """Return at most *count* notes of those that may answer, by each of the two indexes."""
+    terms = terms_to_count(question)
+    counted = count_terms(connection, [match_term(term) for term in terms]) if terms else []
+    counts = dict(zip(terms, counted, strict=True))
+    chosen = choose_terms(counts)
+    pieces = choose_pieces(question, counts)
+    return WordHits(
+        words=search_words(connection, match_any(chosen), eligible, count) if chosen else {},
+        pieces=search_pieces(connection, match_pieces(pieces), eligible, count) if pieces else {},
+        counts=counts,
+        notes=last_seq(connection),
+    )
