@@ -154,6 +154,19 @@ class Note:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class SimilarNote:
+    """A note that says nearly the same as another.
+
+    Attributes:
+        similarity: cosine of the titles' vectors; exactly 1 where the texts say the same.
+    """
+
+    note_id: NoteId
+    title: str
+    similarity: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ScopeFilter:
     """Which scopes a read looks at: those listed, or every one."""
 

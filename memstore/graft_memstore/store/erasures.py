@@ -3,6 +3,8 @@
 import apsw
 
 from graft_memstore.model import NoteId
+from graft_memstore.store.database import LOCK_WAIT_MS
+from graft_memstore.store.meta import read_clocks
 from graft_memstore.store.rows import change, select_one
 
 INSERT_ERASURE = """
@@ -14,7 +16,11 @@ SELECT_ERASURE_COUNT = "SELECT count(*) FROM erasures"
 
 SELECT_ERASURE = "SELECT at FROM erasures WHERE note_id = :note_id"
 
+# The table holds only what waits, so this looks at every row of it.
 DELETE_ERASURES = "DELETE FROM erasures WHERE at <= :at"
+
+CHECKPOINT_WAIT_MS = 300
+"""How long a reader may hold up cleaning the file before that is put off."""
 
 
 def insert_erasure(connection: apsw.Connection, note_id: NoteId, at_ms: int) -> None:
@@ -36,3 +42,29 @@ def is_erasing(connection: apsw.Connection, note_id: NoteId) -> bool:
 def finish_erasures(connection: apsw.Connection, at_ms: int) -> None:
     """Note that the file has been cleaned of everything deleted up to *at_ms*."""
     change(connection, DELETE_ERASURES, {"at": at_ms})
+
+
+def clean_file(connection: apsw.Connection) -> bool:
+    """Clear the file's log of everything deleted so far; tell whether no reader prevented it.
+
+    Runs on the writer's connection outside a transaction. Deleted rows have been overwritten
+    with zeros in the log (secure_delete); a truncating checkpoint carries the zeros into the
+    file and empties the log.
+
+    Raises:
+        apsw.Error: the file cannot be written.
+    """
+    at_ms = read_clocks(connection).time_ms
+    connection.set_busy_timeout(CHECKPOINT_WAIT_MS)
+    try:
+        row = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+    except apsw.BusyError:
+        return False
+    finally:
+        connection.set_busy_timeout(LOCK_WAIT_MS)
+    assert row is not None, "the pragma always answers"
+    if row[0]:
+        return False
+    # One statement is a transaction of its own.
+    finish_erasures(connection, at_ms)
+    return True

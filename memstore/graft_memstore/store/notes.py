@@ -198,12 +198,10 @@ AFTER_EVERY_ID = "g"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NoteOrigin:
-    """What a note's row says besides its text: hashes, and where and when it was written."""
+    """What a note's row says besides what everybody reads: how it came, and from where."""
 
     channel: str
-    content_hash: bytes
     value_hash: bytes
-    recorded_at_ms: int
     site: str
     hlc: int
 
@@ -248,9 +246,9 @@ def insert_note(connection: apsw.Connection, note: StoredNote, origin: NoteOrigi
             "author": note.author,
             "channel": origin.channel,
             "scope": note.scope,
-            "content_hash": origin.content_hash,
+            "content_hash": note.content_hash,
             "value_hash": origin.value_hash,
-            "recorded_at": origin.recorded_at_ms,
+            "recorded_at": note.recorded_at_ms,
             "site": origin.site,
             "hlc": origin.hlc,
         },

@@ -41,10 +41,11 @@ SELECT_PENDING_ROW = """
 SELECT from_char, next_part FROM pending WHERE pending_id = :pending_id
 """
 
+# What a reindex still wants does not count: the note is found by the model that serves.
 SELECT_COUNT_OF_NOTES = """
 SELECT waits.note_id, count(*)
 FROM json_each(:note_ids) AS wanted
-JOIN pending AS waits ON waits.note_id = wanted.value
+JOIN pending AS waits ON waits.note_id = wanted.value AND waits.model_id IS NULL
 GROUP BY waits.note_id
 """
 
@@ -132,7 +133,7 @@ def still_waits(connection: apsw.Connection, text: PendingText) -> bool:
 
 
 def count_of_notes(connection: apsw.Connection, note_ids: Sequence[NoteId]) -> dict[NoteId, int]:
-    """Return how many texts wait for each of *note_ids* that has any."""
+    """Return how many texts of *note_ids* wait for the serving model, for those that have any."""
     rows = select(connection, SELECT_COUNT_OF_NOTES, {"note_ids": json.dumps(note_ids)})
     return {NoteId(note_id): int(count) for note_id, count in rows}
 

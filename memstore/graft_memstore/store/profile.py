@@ -46,12 +46,12 @@ class Index(Protocol):
         """Take in what was written since; cheap."""
 
 
-IndexT = TypeVar("IndexT", bound=Index)
+IndexT_co = TypeVar("IndexT_co", bound=Index, covariant=True)
 ResultT = TypeVar("ResultT")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ProfileParts(Generic[IndexT]):
+class ProfileParts(Generic[IndexT_co]):
     """What a profile is built with besides its folder.
 
     Attributes:
@@ -62,12 +62,12 @@ class ProfileParts(Generic[IndexT]):
     """
 
     chain: AuditChain
-    make_index: Callable[[ModelId, int], IndexT]
+    make_index: Callable[[ModelId, int], IndexT_co]
     now_ms: Callable[[], int]
     random: Callable[[int], bytes]
 
 
-class Profile(Generic[IndexT]):
+class Profile(Generic[IndexT_co]):
     """An open profile. Any thread may read and write through it.
 
     Attributes:
@@ -77,14 +77,14 @@ class Profile(Generic[IndexT]):
         changes: counts its commits.
     """
 
-    def __init__(self, name: str, folder: Path, parts: ProfileParts[IndexT]) -> None:
+    def __init__(self, name: str, folder: Path, parts: ProfileParts[IndexT_co]) -> None:
         self.name = name
         self.path = folder / DATABASE_FILE
         self.chain = parts.chain
         self.changes = Changes()
         self._make_index = parts.make_index
         self._now_ms = parts.now_ms
-        self._index: IndexT | None = None
+        self._index: IndexT_co | None = None
         connection = open_connection(self.path)
         try:
             migrate(connection, self.path)
@@ -98,7 +98,7 @@ class Profile(Generic[IndexT]):
         self._readers = Readers(self.path, lambda: open_connection(self.path, write=False))
 
     @property
-    def index(self) -> IndexT | None:
+    def index(self) -> IndexT_co | None:
         """The index of the serving model; None before the first vector.
 
         During a switch it may be of another model than a snapshot serves: compare

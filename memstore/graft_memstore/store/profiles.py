@@ -5,7 +5,7 @@ import threading
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Generic
+from typing import Generic, TypeVar
 
 from graft.wire.errors import (
     BadFieldError,
@@ -17,10 +17,12 @@ from graft.wire.errors import (
 )
 from graft_memstore.model import DEFAULT_PROFILE, ModelId
 from graft_memstore.store.chain import AuditChain, ChainHead, audit_key
-from graft_memstore.store.profile import DATABASE_FILE, IndexT, Profile, ProfileParts
+from graft_memstore.store.profile import DATABASE_FILE, Index, Profile, ProfileParts
 
 PROFILE_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}")
 PRIVATE_FOLDER = 0o700
+
+IndexT = TypeVar("IndexT", bound=Index)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

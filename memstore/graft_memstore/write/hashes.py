@@ -10,13 +10,13 @@ from graft_memstore.model import NoteKind
 from graft_memstore.write.characters import INVISIBLE_OR_CONTROL
 
 # Cyrillic letters, by the shape of the small or of the capital one, and what they look like.
-_CYRILLIC_LETTERS = "авсԁенһіјкӏморԛѕтѵԝху"  # noqa: RUF001 - look-alikes are the point
+_CYRILLIC_LETTERS = "авсԁенһіјкӏморԛѕтѵԝху"
 _CYRILLIC_LATIN = "abcdehhijklmopqstvwxy"
 LOOK_ALIKES = dict(zip(_CYRILLIC_LETTERS, _CYRILLIC_LATIN, strict=True))
 """Letters of another script that look like a Latin one (Unicode TS 39), small letters; capitals
 follow. Bounded on purpose: what no keyboard has by accident and no fraud needs is left out."""
 
-_GREEK_LETTERS = "αβεζηικνορτυχ"  # noqa: RUF001
+_GREEK_LETTERS = "αβεζηικνορτυχ"
 GREEK_LOOK_ALIKES = dict(zip(_GREEK_LETTERS, "abezhikvoptyx", strict=True))
 """As `LOOK_ALIKES`, but only in a word that has Latin letters too: alone they are symbols. Mu is
 not among them, so that 5 µs never equals 5 ms."""

@@ -1,0 +1,44 @@
+"""Notes with everything that hangs on them, as an answer shows them."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import apsw
+
+from graft_memstore.model import Note, NoteId, NoteState, StoredNote
+from graft_memstore.store.keywords import read_keywords
+from graft_memstore.store.notes import PageFilter, assemble, read_notes, read_page
+from graft_memstore.store.pending import count_of_notes
+from graft_memstore.store.sources import read_sources
+
+
+def read_full_notes(connection: apsw.Connection, note_ids: Sequence[NoteId]) -> list[Note]:
+    """Return those of *note_ids* that are there, in the order asked for."""
+    found = {stored.id: (stored, state) for stored, state in read_notes(connection, note_ids)}
+    rows = [found[note_id] for note_id in note_ids if note_id in found]
+    return _completed(connection, rows)
+
+
+def read_full_page(
+    connection: apsw.Connection, wanted: PageFilter, *, now_ms: int, count_max: int
+) -> list[Note]:
+    """Return up to *count_max* notes of a listing, newest first, without their bodies."""
+    rows = read_page(connection, wanted, now_ms=now_ms, count_max=count_max)
+    return [replace(note, body="") for note in _completed(connection, rows)]
+
+
+def _completed(
+    connection: apsw.Connection, rows: Sequence[tuple[StoredNote, NoteState]]
+) -> list[Note]:
+    note_ids = [stored.id for stored, _ in rows]
+    keywords = read_keywords(connection, note_ids)
+    sources = read_sources(connection, note_ids)
+    pending = count_of_notes(connection, note_ids)
+    return [
+        replace(
+            assemble(stored, state, pending=pending.get(stored.id, 0)),
+            keywords=keywords.get(stored.id, ()),
+            sources=sources.get(stored.id, ()),
+        )
+        for stored, state in rows
+    ]

@@ -1,0 +1,35 @@
+"""Which note is meant by an id, or by a piece of one."""
+
+import re
+
+import apsw
+
+from graft.wire.errors import AmbiguousIdError, BadFieldError, NoteNotFoundError
+from graft_memstore.model import NoteId
+from graft_memstore.store.notes import find_ids
+
+ID_PIECE = re.compile(r"[0-9a-f]{8,32}")
+SHOWN_CHARS_MAX = 80
+
+
+def find_note(connection: apsw.Connection, piece: str) -> NoteId:
+    """Return the note whose id *piece* is, or begins or ends.
+
+    Raises:
+        BadFieldError: *piece* is neither 32 hex digits nor 8 or more of them.
+        AmbiguousIdError: it fits several notes.
+        NoteNotFoundError: it fits none.
+    """
+    wanted = piece.strip().lower()
+    if not ID_PIECE.fullmatch(wanted):
+        raise BadFieldError(
+            "id",
+            f"{piece[:SHOWN_CHARS_MAX]!r} is no id; give its 32 hex digits, or its first or last "
+            "8 or more",
+        )
+    found = find_ids(connection, wanted)
+    if not found:
+        raise NoteNotFoundError(f"no note has the id {wanted}; see: graft list")
+    if len(found) > 1:
+        raise AmbiguousIdError(f"{wanted} fits several notes; give more digits of the id")
+    return found[0]

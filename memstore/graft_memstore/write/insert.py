@@ -1,0 +1,279 @@
+"""Stores new notes: vectors first, then everything else in one transaction, then the reply."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Generic, Protocol, TypeVar
+
+import apsw
+
+from graft.wire.errors import ModelNotReadyError
+from graft_memstore.deadline import Deadline
+from graft_memstore.embedding import Embedder, TextRefusedError, model_for
+from graft_memstore.ids import NewId
+from graft_memstore.model import (
+    Caller,
+    Lifecycle,
+    ModelRole,
+    NewNote,
+    NoteId,
+    SimilarNote,
+    Trust,
+)
+from graft_memstore.store.models import read_model
+from graft_memstore.store.notes import read_titles
+from graft_memstore.store.pending import count_of_notes
+from graft_memstore.store.profile import Index, Profile
+from graft_memstore.store.transaction import Transaction
+from graft_memstore.write.coverage import uncovered_from, wait_for_vectors
+from graft_memstore.write.limits import SIMILAR_MAX
+from graft_memstore.write.prepare import PreparedNote, TitleVector, active_twin, prepare
+from graft_memstore.write.receipts import Reply, RequestKey, recall_reply, remember_reply
+from graft_memstore.write.store_note import StoredReply, store_note
+from graft_memstore.write.validate import check_batch, check_note
+
+PASSAGES_WAIT_SECONDS = 0.5
+"""How long a reply waits for its passages where the caller does not ask for more."""
+
+REPLY_MARGIN_SECONDS = 0.2
+"""A caller that asked to wait for its passages is answered so long before its deadline."""
+
+DEGRADED_VECTOR = "vector"
+
+IndexT = TypeVar("IndexT", bound=Index)
+IndexT_contra = TypeVar("IndexT_contra", contravariant=True)
+
+
+class FindSimilar(Protocol[IndexT_contra]):
+    """Finds the notes whose titles are nearest to a vector; see `recall.similar`."""
+
+    def __call__(
+        self,
+        connection: apsw.Connection,
+        index: IndexT_contra,
+        vector: bytes,
+        *,
+        scope: str,
+        exclude_note_id: NoteId,
+        limit: int,
+    ) -> Sequence[SimilarNote]:
+        """Return at most *limit* notes of *scope*, most alike first."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class InsertOrder:
+    """What somebody wants stored, all of it or nothing.
+
+    Attributes:
+        single: the notes come from an rpc that takes one; its field has another name.
+        wait_for_passages: wait until all of it has vectors, as long as the deadline allows.
+    """
+
+    notes: Sequence[NewNote]
+    key: RequestKey
+    caller: Caller
+    single: bool = False
+    wait_for_passages: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class InsertedNote:
+    """What became of one note.
+
+    Attributes:
+        event: number of the event that recorded it; 0 when nothing changed.
+        uncovered_from_char: first character of the body that is found by words alone; 0 when
+            all of it has vectors, or will have.
+    """
+
+    id: NoteId
+    duplicate: bool
+    lifecycle: Lifecycle
+    trust: Trust
+    scope: str
+    event: int
+    pending: int
+    similar: tuple[SimilarNote, ...]
+    uncovered_from_char: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class InsertReply:
+    """What became of an order; *degraded* names what could not be had."""
+
+    notes: tuple[InsertedNote, ...]
+    degraded: tuple[str, ...]
+
+
+class Inserter(Generic[IndexT]):
+    """Stores notes through one embedder.
+
+    Args:
+        embedder: makes the titles' vectors.
+        find_similar: finds the notes that are like a new one.
+        new_id: makes ids.
+    """
+
+    def __init__(
+        self, embedder: Embedder, find_similar: FindSimilar[IndexT], new_id: NewId
+    ) -> None:
+        self._embedder = embedder
+        self._find_similar = find_similar
+        self._new_id = new_id
+
+    def insert(
+        self, profile: Profile[IndexT], order: InsertOrder, deadline: Deadline
+    ) -> InsertReply:
+        """Store the notes of *order* and tell what became of each.
+
+        Raises:
+            RequestIdReusedError: its request_id belongs to another request.
+            BadFieldsError: a note cannot be taken; nothing is stored.
+            KnownTextError: the same text was taken out of use; nothing is stored.
+            ServiceError: see `Profile.write`.
+        """
+        with profile.snapshot() as connection:
+            earlier = recall_reply(connection, order.key, profile.now_ms(connection))
+        if earlier is None:
+            notes = [check_note(order.notes[0])] if order.single else check_batch(order.notes)
+            prepared = [prepare(note) for note in notes]
+            vectors = self._title_vectors(profile, prepared, deadline)
+            earlier = profile.write(
+                lambda transaction: self._store(transaction, order, prepared, vectors),
+                max(deadline.left(), 1.0),
+            )
+        note_ids = [NoteId(each["id"]) for each in earlier["notes"]]
+        if order.wait_for_passages:
+            wait_for_vectors(profile, note_ids, deadline.left() - REPLY_MARGIN_SECONDS)
+        elif not earlier["degraded"]:
+            wait_for_vectors(profile, note_ids, min(PASSAGES_WAIT_SECONDS, deadline.left() / 2))
+        with profile.snapshot() as connection:
+            return _full_reply(connection, earlier)
+
+    def _title_vectors(
+        self, profile: Profile[IndexT], prepared: Sequence[PreparedNote], deadline: Deadline
+    ) -> Mapping[bytes, TitleVector] | None:
+        """Return vectors by content hash, None when the model cannot be had in time.
+
+        A note that is there already needs none, and of two equal ones in a batch one is enough.
+        """
+        with profile.snapshot() as connection:
+            fresh = {
+                each.content_hash: each
+                for each in prepared
+                if active_twin(connection, each) is None
+            }
+            serving = read_model(connection, ModelRole.SERVING)
+        if not fresh:
+            return {}
+        titles = [each.note.title for each in fresh.values()]
+        try:
+            embedded = self._embedder.embed_passages(
+                model_for(serving, self._embedder), titles, 1, deadline
+            )
+        except ModelNotReadyError:
+            return None
+        except TextRefusedError:
+            # The pending worker tries them one by one and finds out which it is.
+            return {}
+        found: dict[bytes, TitleVector] = {}
+        with profile.snapshot() as connection:
+            for each, text in zip(fresh.values(), embedded.texts, strict=True):
+                vector = TitleVector(model=embedded.model, window=text.windows[0], similar=())
+                similar = self._similar(profile, connection, each, vector)
+                found[each.content_hash] = replace(vector, similar=similar)
+        return found
+
+    def _similar(
+        self,
+        profile: Profile[IndexT],
+        connection: apsw.Connection,
+        prepared: PreparedNote,
+        vector: TitleVector,
+    ) -> tuple[SimilarNote, ...]:
+        index = profile.index
+        serving = read_model(connection, ModelRole.SERVING)
+        if index is None or serving is None or serving.identity != vector.model.identity:
+            return ()
+        if index.model_id != serving.model_id:
+            return ()
+        found = self._find_similar(
+            connection,
+            index,
+            vector.window.values,
+            scope=prepared.note.scope,
+            exclude_note_id=NoteId(""),
+            limit=SIMILAR_MAX,
+        )
+        return tuple(found)
+
+    def _store(
+        self,
+        transaction: Transaction,
+        order: InsertOrder,
+        prepared: Sequence[PreparedNote],
+        vectors: Mapping[bytes, TitleVector] | None,
+    ) -> Reply:
+        """Store everything and the receipt; runs inside the transaction."""
+        connection = transaction.connection
+        # The same request may have been stored since it was first looked up.
+        earlier = recall_reply(connection, order.key, transaction.at_ms)
+        if earlier is not None:
+            return earlier
+        stored = [
+            store_note(
+                transaction,
+                each,
+                caller=order.caller,
+                new_id=self._new_id,
+                vector=(vectors or {}).get(each.content_hash),
+            )
+            for each in prepared
+        ]
+        reply = {
+            "notes": [_receipt_of(each) for each in stored],
+            "degraded": [DEGRADED_VECTOR] if vectors is None else [],
+        }
+        remember_reply(connection, order.key, reply, transaction.at_ms)
+        return reply
+
+
+def _receipt_of(stored: StoredReply) -> dict[str, object]:
+    """Return what is remembered of a stored note: no text, its scope's name being none."""
+    return {
+        "id": stored.id,
+        "duplicate": stored.duplicate,
+        "lifecycle": stored.state.lifecycle,
+        "trust": stored.state.trust,
+        "scope": stored.scope,
+        "event": stored.event,
+        "similar": [[each.note_id, each.similarity] for each in stored.similar],
+    }
+
+
+def _full_reply(connection: apsw.Connection, remembered: Reply) -> InsertReply:
+    """Complete what is remembered with titles and with how far the vectors are."""
+    note_ids = [NoteId(each["id"]) for each in remembered["notes"]]
+    alike = [NoteId(note_id) for each in remembered["notes"] for note_id, _ in each["similar"]]
+    titles = read_titles(connection, alike)
+    pending = count_of_notes(connection, note_ids)
+    return InsertReply(
+        notes=tuple(
+            InsertedNote(
+                id=NoteId(each["id"]),
+                duplicate=each["duplicate"],
+                lifecycle=Lifecycle(each["lifecycle"]),
+                trust=Trust(each["trust"]),
+                scope=each["scope"],
+                event=each["event"],
+                pending=pending.get(NoteId(each["id"]), 0),
+                similar=tuple(
+                    SimilarNote(note_id=note_id, title=titles[note_id], similarity=similarity)
+                    for note_id, similarity in each["similar"]
+                    if note_id in titles
+                ),
+                uncovered_from_char=uncovered_from(connection, NoteId(each["id"])),
+            )
+            for each in remembered["notes"]
+        ),
+        degraded=tuple(remembered["degraded"]),
+    )
