@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from graft_memstore.model import Background
 
-WORDS_WEIGHT = 1.5
+WORDS_WEIGHT = 1.25
 """What the best note by words gains, in standard deviations of cosine."""
 PIECES_WEIGHT = 0.5
 """The same for runs of letters inside words."""

@@ -11,26 +11,26 @@ import math
 from dataclasses import dataclass, fields
 from enum import StrEnum
 
-STRONG_PROBABILITY = 0.70
+STRONG_PROBABILITY = 0.65
 """From here on a candidate is handed out whole, if the rules allow."""
-WEAK_PROBABILITY = 0.25
+WEAK_PROBABILITY = 0.20
 """From here on its title is."""
 
-BIAS = 0.0
-TITLE_WEIGHT = 0.0
+BIAS = -6.45
+TITLE_WEIGHT = 0.63
 """For each standard deviation that the title lies above the background."""
-PASSAGE_WEIGHT = 0.0
+PASSAGE_WEIGHT = 0.09
 """The same for the nearest passage."""
-MARGIN_WEIGHT = 0.0
+MARGIN_WEIGHT = 1.20
 """For each standard deviation that the candidate lies above the runner-up."""
-COVERAGE_WEIGHT = 0.0
+COVERAGE_WEIGHT = 5.8
 """For all of the question's words, weighed by rarity, in the note."""
-TRIGRAMS_WEIGHT = 0.0
+TRIGRAMS_WEIGHT = 2.8
 """For a title that is the question."""
-WORDS_WEIGHT = 0.0
+WORDS_WEIGHT = 0.16
 """For the best note by BM25."""
 
-MARGIN_WITHOUT_RUNNER_UP = 1.5
+MARGIN_WITHOUT_RUNNER_UP = 2.0
 """Standard deviations that stand for the margin where there is nobody to compare with."""
 MARGIN_MAX = 4.0
 """A wider margin tells no more."""

@@ -1,0 +1,71 @@
+"""Ranks notes by meaning and words together."""
+
+from collections.abc import Iterable, Mapping
+
+import apsw
+
+from graft_memstore.fusion import Fused
+from graft_memstore.recall.answer import (
+    PIECES_ARM,
+    VECTOR_ARM,
+    WORDS_ARM,
+    ArmPlace,
+    Question,
+    RankedNote,
+    RetrieveAnswer,
+)
+from graft_memstore.recall.arms import Gathered, gather
+from graft_memstore.recall.index import VectorIndex
+from graft_memstore.store.search import FoundNote, count_elsewhere, found_notes
+from graft_memstore.visibility import RANKED_BELOW
+
+SPARE = 2
+"""Notes that each arm is asked for, as a multiple of those wanted."""
+
+
+def retrieve(
+    connection: apsw.Connection, index: VectorIndex | None, question: Question, top_k: int
+) -> RetrieveAnswer:
+    """Return the *top_k* best notes from the snapshot that *connection* has open.
+
+    Disputed and stale notes win their place by score like all others, and then stand below.
+    """
+    gathered = gather(connection, index, question, SPARE * top_k)
+    best = gathered.ranked[:top_k]
+    notes = found_notes(connection, [each.scores.seq for each in best], gathered.eligible)
+    known = [each for each in best if each.scores.seq in notes]
+    ordered = sorted(known, key=lambda each: notes[each.scores.seq].trust in RANKED_BELOW)
+    places = _places(gathered)
+    return RetrieveAnswer(
+        results=tuple(_ranked(each, notes[each.scores.seq], places) for each in ordered),
+        degraded=gathered.degraded,
+        notes_elsewhere=count_elsewhere(connection, question.scope, question.now_ms),
+    )
+
+
+def _ranked(
+    fused: Fused, note: FoundNote, places: Mapping[str, Mapping[int, ArmPlace]]
+) -> RankedNote:
+    return RankedNote(
+        note_id=note.note_id,
+        title=note.title,
+        score=fused.score,
+        arms={arm: of_arm[note.seq] for arm, of_arm in places.items() if note.seq in of_arm},
+        trust=note.trust,
+        keywords=note.keywords,
+        scope=note.scope,
+    )
+
+
+def _places(gathered: Gathered) -> dict[str, dict[int, ArmPlace]]:
+    return {
+        VECTOR_ARM: _in_order(gathered.near.cosines.items()),
+        WORDS_ARM: _in_order(gathered.words.words.items()),
+        PIECES_ARM: _in_order(gathered.words.pieces.items()),
+    }
+
+
+def _in_order(scores: Iterable[tuple[int, float]]) -> dict[int, ArmPlace]:
+    return {
+        seq: ArmPlace(rank=rank, score=score) for rank, (seq, score) in enumerate(scores, start=1)
+    }
