@@ -114,6 +114,12 @@ class AsyncGraft:
     ) -> Inserted:
         """Store a note; the optional fields are those of `NewNote`."""
         note = NewNote(title=title, body=body, **fields)
+        return await self.insert_note(note, wait=wait, request_id=request_id)
+
+    async def insert_note(
+        self, note: NewNote, *, wait: bool = False, request_id: str | None = None
+    ) -> Inserted:
+        """Store a note that has been put together before; see `insert`."""
         return await self._call(self._calls.insert(note, wait=wait, request_id=request_id))
 
     async def insert_many(
@@ -197,9 +203,9 @@ class AsyncGraft:
                 return
             await asyncio.sleep(REINDEX_POLL_SECONDS)
 
-    async def check_profile(self) -> tuple[Check, ...]:
-        """Check the profile's file from inside; repairs nothing."""
-        return await self._call(operations.check_profile(self._calls.profile))
+    async def check_profile(self, profile: str = "") -> tuple[Check, ...]:
+        """Check a profile's file from inside, its own by default; repairs nothing."""
+        return await self._call(operations.check_profile(profile or self._calls.profile))
 
     async def status(self) -> Status:
         """Say how the services are; starts nothing."""

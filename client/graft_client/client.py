@@ -127,6 +127,12 @@ class Graft:
             fields: see `NewNote`.
         """
         note = NewNote(title=title, body=body, **fields)
+        return self.insert_note(note, wait=wait, request_id=request_id)
+
+    def insert_note(
+        self, note: NewNote, *, wait: bool = False, request_id: str | None = None
+    ) -> Inserted:
+        """Store a note that has been put together before; see `insert`."""
         return self._call(self._calls.insert(note, wait=wait, request_id=request_id))
 
     def insert_many(self, notes: Iterable[NewNote], *, wait: bool = False) -> tuple[Inserted, ...]:
@@ -226,9 +232,9 @@ class Graft:
             if progress.state == "none" or self._closed.wait(REINDEX_POLL_SECONDS):
                 return
 
-    def check_profile(self) -> tuple[Check, ...]:
-        """Check the profile's file from inside; repairs nothing."""
-        return self._call(operations.check_profile(self._calls.profile))
+    def check_profile(self, profile: str = "") -> tuple[Check, ...]:
+        """Check a profile's file from inside, its own by default; repairs nothing."""
+        return self._call(operations.check_profile(profile or self._calls.profile))
 
     def status(self) -> Status:
         """Say how the services are; starts nothing."""

@@ -12,8 +12,9 @@ from graft.wire.channel import open_channel
 from graft.wire.errors import Refusal, read_refusal
 from graft_client.errors import DeadlineError, GraftError
 from graft_client.operations import Operation
+from graft_client.programs import MEMSTORE
 from graft_client.refusals import Retries, to_graft_error, went_away
-from graft_client.services import MEMSTORE, Located, Services
+from graft_client.services import Located, Services
 
 ReplyT = TypeVar("ReplyT", bound=Message)
 ResultT = TypeVar("ResultT")

@@ -56,7 +56,6 @@ class Operation(Generic[ReplyT, ResultT]):
         reply: class of what comes back.
         read: turns the reply into a result.
         repeatable: whether the proto says that repeating it is safe.
-        starts: whether the services are to be started for it.
     """
 
     path: str
@@ -64,7 +63,6 @@ class Operation(Generic[ReplyT, ResultT]):
     reply: type[ReplyT]
     read: Callable[[ReplyT], ResultT]
     repeatable: bool = True
-    starts: bool = True
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -314,7 +312,6 @@ def status(
             replies.memstore_status(reply, socket),
             tuple(replies.embedder_status(each) for each in reply.embedders),
         ),
-        starts=False,
     )
 
 
@@ -326,7 +323,6 @@ def stop(*, only_if_idle: bool) -> Operation[daemon_service_pb2.StopResponse, in
         reply=daemon_service_pb2.StopResponse,
         read=lambda reply: reply.pid,
         repeatable=False,
-        starts=False,
     )
 
 

@@ -6,7 +6,6 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from importlib.util import find_spec
 from pathlib import Path
 
 import grpc
@@ -26,14 +25,11 @@ from graft.wire.locks import FileLock
 from graft.wire.paths import Home
 from graft_client.errors import NobodyAnsweredError, WrongBuildError
 from graft_client.operations import DAEMON
+from graft_client.programs import INSTALL_LINE, MEMSTORE, MEMSTORE_MODULES, missing
 from graft_client.settings import Configuration
 
-MEMSTORE = "memstore"
-INSTALL_LINE = "pip install 'graft-memory[all,starter]'"
 POLL_SECONDS = 0.02
 STOP_SECONDS = 10.0
-
-_NEEDED_MODULES = ("graft_memstore", "apsw", "sqlite_vec", "blake3", "numpy")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -170,11 +166,11 @@ def may_talk(theirs: str, ours: str) -> bool:
 
 
 def _memstore_command(home: Home) -> tuple[str, ...]:
-    missing = [name for name in _NEEDED_MODULES if find_spec(name) is None]
-    if missing:
+    lacking = missing(MEMSTORE_MODULES)
+    if lacking:
         raise NobodyAnsweredError(
             f"no memstore answers in {home.root}, and it cannot be started because"
-            f" {', '.join(missing)} is not installed; run: {INSTALL_LINE}"
+            f" {', '.join(lacking)} is not installed; run: {INSTALL_LINE}"
         )
     return (sys.executable, "-m", "graft_memstore", "serve", "--home", str(home.root))
 

@@ -149,3 +149,8 @@ def _working_directory() -> Path:
     except FileNotFoundError:
         # The directory was removed under the shell; there is no project there any more.
         return Path("/")
+
+
+def wants_color() -> bool:
+    """Tell whether the environment lets a terminal have colours (no-color.org, TERM=dumb)."""
+    return not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"

@@ -21,10 +21,10 @@ from graft.wire.paths import Home
 from graft_client import operations, replies
 from graft_client.connection import Connection
 from graft_client.errors import DeadlineError, GraftError, NobodyAnsweredError
+from graft_client.programs import EMBEDDER_PREFIX, MEMSTORE, embedder_services
 from graft_client.results import EmbedderStatus, Status
-from graft_client.services import MEMSTORE, Located, Services
+from graft_client.services import Located, Services
 
-EMBEDDER_PREFIX = "embedder-"
 EMBEDDER = "/graft.embedder.v1.EmbedderService"
 ASK_SECONDS = 2.0
 FORCED_STOP_SECONDS = 2.0
@@ -73,13 +73,6 @@ def stop_services(
     for service in embedder_services(home):
         _stop_embedder(home, service, force=force, seconds=seconds)
     return pid
-
-
-def embedder_services(home: Home) -> list[str]:
-    """Name the embedders that have been started in *home*, running or not."""
-    return sorted(
-        path.stem for path in home.root.glob(f"{EMBEDDER_PREFIX}*.json") if path.is_file()
-    )
 
 
 def _stop_memstore(

@@ -1,0 +1,53 @@
+"""The entry of the command line: runs one command and ends with its exit code."""
+
+import sys
+from collections.abc import Sequence
+
+import click
+
+from graft_client.cli.app import graft
+from graft_client.cli.exits import DONE, INTERRUPTED, USAGE, code_of
+from graft_client.cli.output import Output, Style
+from graft_client.errors import GraftError, InputError
+
+
+def main() -> None:
+    """Run the command that the arguments name, and end the process."""
+    sys.exit(run(sys.argv[1:]))
+
+
+def run(arguments: Sequence[str]) -> int:
+    """Run one command and return its exit code; every failure is told on stderr."""
+    try:
+        code = graft.main(list(arguments), prog_name="graft", standalone_mode=False)
+    except click.UsageError as error:
+        return _tell_usage(arguments, error)
+    except GraftError as error:
+        _output(arguments).error(error)
+        return code_of(error)
+    except (click.Abort, KeyboardInterrupt):
+        click.echo("graft: interrupted", err=True)
+        return INTERRUPTED
+    return code if isinstance(code, int) else DONE
+
+
+def _tell_usage(arguments: Sequence[str], error: click.UsageError) -> int:
+    output = _output(arguments)
+    if output.as_json:
+        output.error(InputError(error.format_message()))
+        return USAGE
+    if error.ctx is not None:
+        click.echo(error.ctx.get_usage(), err=True)
+    output.error(InputError(error.format_message()))
+    if error.ctx is not None:
+        click.echo(f"graft: see {error.ctx.command_path} --help", err=True)
+    return USAGE
+
+
+def _output(arguments: Sequence[str]) -> Output:
+    """Talk as the command would have; its options may not have been read yet."""
+    return Output(Style(as_json="--json" in arguments))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,88 @@
+"""`graft start`, `stop` and `status`: the services as processes."""
+
+import click
+
+from graft_client.cli.options import GraftCommand
+from graft_client.cli.output import Output
+from graft_client.cli.session import Session, with_session
+from graft_client.cli.waiting import describe, model_shown
+from graft_client.cli.words import count_of, duration
+from graft_client.errors import SettingsError
+from graft_client.results import EmbedderStatus, Status
+
+
+@click.command(cls=GraftCommand)
+@with_session
+def start(session: Session) -> None:
+    """Start the services; commands do so themselves.
+
+    \b
+    Example:
+        graft start
+    """
+    if session.configuration.target is not None:
+        raise SettingsError(
+            "target (GRAFT_TARGET) names a memstore that is run elsewhere, so none is started"
+            " here; unset it to start this home's own"
+        )
+    with model_shown(session):
+        found = session.graft.start()
+    _write_status(session.output, found)
+
+
+@click.command(cls=GraftCommand)
+@click.option("--force", is_flag=True, help="Kill what does not end by itself.")
+@with_session
+def stop(session: Session, force: bool) -> None:
+    """End the services; calls that run finish first.
+
+    \b
+    Example:
+        graft stop
+    """
+    pid = session.graft.stop(force=force)
+    if session.output.as_json:
+        session.output.record({"stopped": pid})
+    else:
+        session.output.line("nothing was running" if pid is None else f"stopped process {pid}")
+
+
+@click.command(cls=GraftCommand)
+@with_session
+def status(session: Session) -> None:
+    """Show how the services are; starts nothing.
+
+    \b
+    Example:
+        graft status --json
+    """
+    _write_status(session.output, session.graft.status())
+
+
+def _write_status(output: Output, found: Status) -> None:
+    if output.as_json:
+        output.record(found)
+        return
+    memstore = found.memstore
+    if memstore is None:
+        output.line("memstore  not running; the next command starts it")
+    else:
+        work = f", {count_of(memstore.pending, 'text')} to embed" if memstore.pending else ""
+        work += f", cleaning up {count_of(memstore.erasing, 'note')}" if memstore.erasing else ""
+        output.line(f"memstore  process {memstore.pid}, up {duration(memstore.uptime_s)}{work}")
+        output.line(f"          {memstore.socket}, version {memstore.version}", dim=True)
+    for embedder in found.embedders:
+        _write_embedder(output, embedder)
+    if not found.embedders:
+        output.line("embedder  not running; it is started when something is to be embedded")
+
+
+def _write_embedder(output: Output, embedder: EmbedderStatus) -> None:
+    state = describe(embedder) or embedder.state
+    running = f"process {embedder.pid}, up {duration(embedder.uptime_s)}, " if embedder.pid else ""
+    backend = f" on {embedder.backend}" if embedder.backend else ""
+    output.line(f"embedder  {running}{embedder.model}{backend}: {state}")
+    if embedder.problem:
+        output.line(f"          {embedder.problem}", fg="red")
+    if embedder.socket:
+        output.line(f"          {embedder.socket}", dim=True)

@@ -1,0 +1,92 @@
+"""`graft doctor`: looks at everything that can be wrong and says what to do."""
+
+from collections.abc import Callable, Iterator
+from functools import partial
+
+import click
+
+import graft_client
+from graft.wire.build import build_id
+from graft_client.cli.exits import REFUSED
+from graft_client.cli.options import GraftCommand
+from graft_client.cli.output import printable
+from graft_client.cli.session import Session, with_session
+from graft_client.cli.words import count_of
+from graft_client.doctor.places import check_places, profile_names
+from graft_client.doctor.processes import check_locks, check_status
+from graft_client.doctor.programs import check_models, check_programs
+from graft_client.errors import GraftError
+from graft_client.programs import MEMSTORE, embedder_services
+from graft_client.results import Check
+
+
+@click.command(cls=GraftCommand)
+@click.option("--start", is_flag=True, help="Start the memstore, to look into the profiles.")
+@with_session
+def doctor(session: Session, start: bool) -> None:
+    """Check all that can be wrong; repairs nothing.
+
+    Looks at the home, the services, the models and the profiles, and says what to do. Ends with 1 when something is wrong. With --profile only that profile is looked into.
+
+    \b
+    Example:
+        graft doctor --start
+    """
+    output = session.output
+    wrong = 0
+    for check in _checks(session, start=start):
+        wrong += not check.ok
+        if output.as_json:
+            output.record(check)
+        else:
+            mark, color = ("ok", "green") if check.ok else ("wrong", "red")
+            output.line(f"{mark:<6} {check.name}: {printable(check.detail)}", fg=color)
+    output.say(
+        f"graft: {count_of(wrong, 'thing is', 'things are')} wrong"
+        if wrong
+        else "graft: all is well"
+    )
+    if wrong:
+        session.context.exit(REFUSED)
+
+
+def _checks(session: Session, *, start: bool) -> Iterator[Check]:
+    configuration = session.configured(autostart="1" if start else "0")
+    home = configuration.home
+    yield Check(name="settings", ok=True, detail=f"{home.config_file} and the environment are good")
+    yield from check_places(home, configuration.environ)
+    yield from check_programs()
+    yield from check_models(configuration)
+    with graft_client.Graft(configuration=configuration) as graft:
+        if start:
+            yield from _told("start", lambda: _start(graft))
+        yield from check_locks(home, [MEMSTORE, *embedder_services(home)])
+        try:
+            status = graft.status()
+        except GraftError as error:
+            yield Check(name=MEMSTORE, ok=False, detail=error.message)
+            return
+        yield from check_status(status, build_id())
+        if status.memstore is not None:
+            for name in [session.chosen_profile] if session.chosen_profile else profile_names(home):
+                yield from _told(f"profile {name}", partial(_profile, graft, name))
+
+
+def _start(graft: "graft_client.Graft") -> list[Check]:
+    graft.start()
+    return []
+
+
+def _profile(graft: "graft_client.Graft", name: str) -> list[Check]:
+    return [
+        Check(name=f"profile {name}, {check.name}", ok=check.ok, detail=check.detail)
+        for check in graft.check_profile(name)
+    ]
+
+
+def _told(name: str, look: Callable[[], list[Check]]) -> list[Check]:
+    """Give what *look* finds; that it cannot look is something wrong as well."""
+    try:
+        return look()
+    except GraftError as error:
+        return [Check(name=name, ok=False, detail=error.message)]

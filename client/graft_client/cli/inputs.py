@@ -1,0 +1,70 @@
+"""Reading what a command is given: texts from arguments, files and pipes, and times."""
+
+import sys
+from datetime import datetime
+from pathlib import Path
+from typing import BinaryIO
+
+import click
+from typing_extensions import override
+
+from graft_client.errors import BadFieldError, InputError
+from graft_client.times import parse_time
+
+STDIN = "-"
+
+
+class TimeType(click.ParamType):  # type: ignore[type-arg]  # older click is not generic
+    """An RFC 3339 instant with an offset."""
+
+    name = "time"
+
+    @override
+    def convert(
+        self, value: object, param: click.Parameter | None, ctx: click.Context | None
+    ) -> datetime:
+        """Read *value*; a naive time is refused with the reason."""
+        if isinstance(value, datetime):
+            return value
+        try:
+            return parse_time(str(value))
+        except InputError as error:
+            self.fail(error.message, param, ctx)
+
+
+TIME = TimeType()
+
+
+def read_text(field: str, source: str, bytes_max: int) -> str:
+    """Read a text from the file *source*, "-" for stdin, at most *bytes_max* bytes.
+
+    Raises:
+        BadFieldError: it is longer; the same refusal as the service's own.
+        InputError: it cannot be read, or is no UTF-8.
+    """
+    try:
+        if source == STDIN:
+            content = _read(sys.stdin.buffer, bytes_max)
+        else:
+            with Path(source).open("rb") as file:
+                content = _read(file, bytes_max)
+    except OSError as error:
+        raise InputError(f"{source} cannot be read: {error.strerror}") from error
+    if len(content) > bytes_max:
+        raise BadFieldError(
+            f"{field}: longer than {bytes_max:,} bytes of UTF-8, the most that it may have",
+            reason="BAD_FIELD",
+            details={f"field:{field}": f"at most {bytes_max:,} bytes"},
+        )
+    try:
+        return content.decode("utf-8")
+    except UnicodeDecodeError as error:
+        name = "stdin" if source == STDIN else source
+        raise InputError(
+            f"{name} is no UTF-8 (byte {error.start}); convert it, for example with: iconv -t UTF-8"
+        ) from error
+
+
+def _read(file: BinaryIO, bytes_max: int) -> bytes:
+    """Read one byte more than may be, to see whether there is more."""
+    return file.read(bytes_max + 1)

@@ -1,0 +1,161 @@
+"""`graft insert`: saving one note, or many from lines of JSON."""
+
+import sys
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import click
+
+from graft_client.cli.batch import read_notes
+from graft_client.cli.inputs import STDIN, TIME, read_text
+from graft_client.cli.options import GraftCommand
+from graft_client.cli.output import Output, ProgressLine, printable
+from graft_client.cli.recall import talk_degraded
+from graft_client.cli.session import Session, with_session
+from graft_client.cli.waiting import model_shown
+from graft_client.cli.words import count_of, where_saved
+from graft_client.errors import GraftError, InputError
+from graft_client.limits import BODY_BYTES_MAX
+from graft_client.requests import NewNote, parse_source
+from graft_client.results import KINDS, Inserted, Kind, short_id
+
+
+@click.command(cls=GraftCommand)
+@click.option("--title", help="What the note is about, one line.")
+@click.option("--body", help="The note itself, Markdown.")
+@click.option("--body-file", metavar="FILE", help="File to read the body from; - is stdin.")
+@click.option("--keyword", "keywords", multiple=True, help="A keyword; may be given again.")
+@click.option(
+    "--source",
+    "sources",
+    multiple=True,
+    metavar="KIND:LOCATOR",
+    help="Where it comes from (file, url, commit, test, conversation, manual); may be given again.",
+)
+@click.option(
+    "--kind",
+    type=click.Choice(KINDS),
+    default=KINDS[0],
+    show_default=True,
+    help="What it tells; a dead-end was tried and does not work.",
+)
+@click.option("--valid-from", type=TIME, metavar="TIME", help="True from this instant.")
+@click.option("--valid-to", type=TIME, metavar="TIME", help="True until just before this instant.")
+@click.option("--expires-at", type=TIME, metavar="TIME", help="Not shown from this instant on.")
+@click.option("--author", help="Who writes it.  [env: GRAFT_AUTHOR]")
+@click.option("--wait", is_flag=True, help="Wait until every passage is embedded.")
+@click.option(
+    "--jsonl",
+    metavar="FILE",
+    help="Save many notes instead: a file with one JSON object a line; - is stdin.",
+)
+@with_session
+def insert(session: Session, /, *, wait: bool, jsonl: str | None, **options: Any) -> None:
+    """Save a note.
+
+    Times are RFC 3339 with an offset, such as 2026-01-31T09:30:00+09:00.
+
+    \b
+    Example:
+        graft insert --title "CI needs Node 20" --body "Node 18 lacks fetch." --keyword ci
+    """
+    session.refuse_all_scopes()
+    if jsonl is None:
+        note = _note(**options)
+        with model_shown(session):
+            inserted = session.graft.insert_note(note, wait=wait)
+        _write_inserted(session.output, inserted)
+        return
+    if any(options[name] for name in options if name != "kind"):
+        raise InputError("--jsonl takes everything from its lines; leave the other options out")
+    with _opened(jsonl) as file, model_shown(session):
+        _insert_lines(session, file, wait=wait)
+
+
+def _note(
+    *,
+    title: str | None,
+    body: str | None,
+    body_file: str | None,
+    kind: Kind,
+    sources: tuple[str, ...],
+    **rest: Any,
+) -> NewNote:
+    if title is None:
+        raise InputError("a note needs a title; give it with --title, or many notes with --jsonl")
+    if body is not None and body_file is not None:
+        raise InputError("--body and --body-file cannot both be meant; leave one out")
+    if body_file is not None:
+        body = read_text("body", body_file, BODY_BYTES_MAX)
+    return NewNote(
+        title=title,
+        body=body or "",
+        kind=kind,
+        sources=[parse_source(each) for each in sources],
+        author=rest.pop("author") or "",
+        **rest,
+    )
+
+
+def _write_inserted(output: Output, inserted: Inserted) -> None:
+    if output.as_json:
+        output.record(inserted)
+        return
+    name = short_id(inserted.id)
+    if inserted.duplicate:
+        output.line(f"already there: {name} in {printable(inserted.scope)}")
+    else:
+        output.line(f"saved {name} to {printable(where_saved(inserted.scope))}")
+    for each in inserted.similar:
+        alike = "the same text" if each.similarity >= 1 else f"{each.similarity:.0%} alike"
+        output.line(f"  similar: {short_id(each.id)}  {printable(each.title)} ({alike})")
+    if inserted.uncovered_from_char is not None:
+        output.say(
+            f"graft: the body is long; from character {inserted.uncovered_from_char:,} on it is"
+            " found by its words alone"
+        )
+    if inserted.degraded:
+        talk_degraded(output, inserted.degraded)
+    elif inserted.pending:
+        output.say(f"graft: {count_of(inserted.pending, 'text')} still to embed, in the background")
+
+
+def _insert_lines(session: Session, file: BinaryIO, *, wait: bool) -> None:
+    stored = duplicates = 0
+    scopes: dict[str, None] = {}
+    line = ProgressLine(session.output)
+    try:
+        for batch in session.graft.insert_batches(read_notes(file), wait=wait):
+            for inserted in batch:
+                if session.output.as_json:
+                    session.output.record(inserted)
+                scopes[inserted.scope] = None
+                duplicates += inserted.duplicate
+            stored += len(batch)
+            line.draw(f"graft: {count_of(stored, 'note')} saved")
+    except GraftError as error:
+        if stored:
+            error.message += f" ({count_of(stored, 'note')} of the lines before are saved)"
+            error.details["saved"] = str(stored)
+        raise
+    finally:
+        line.clear()
+    if not session.output.as_json:
+        where = f" to {printable(', '.join(scopes))}" if scopes else ""
+        there = f", {duplicates:,} of them there already" if duplicates else ""
+        session.output.line(f"saved {count_of(stored, 'note')}{where}{there}")
+
+
+@contextmanager
+def _opened(source: str) -> Iterator[BinaryIO]:
+    if source == STDIN:
+        yield sys.stdin.buffer
+        return
+    with ExitStack() as stack:
+        try:
+            file = stack.enter_context(Path(source).open("rb"))
+        except OSError as error:
+            raise InputError(f"{source} cannot be read: {error.strerror}") from error
+        yield file

@@ -1,0 +1,155 @@
+"""Where the command line's words go: data to stdout, talk to stderr, colour to terminals alone."""
+
+import json
+import os
+import re
+import sys
+import unicodedata
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import TextIO
+
+import click
+
+from graft_client.cli.exits import PIPE_CLOSED
+from graft_client.errors import GraftError
+from graft_client.results import as_json
+from graft_client.settings import wants_color
+
+# What could move the cursor, recolour the screen or turn the writing around.
+_UNSAFE_CATEGORIES = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})
+_JOINERS = frozenset("\u200c\u200d")  # parts of words and of emoji
+_NEWLINES = re.compile(r"\r\n?|\n")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Style:
+    """How one run talks: *as_json* for programs, *quiet* without talk."""
+
+    as_json: bool = False
+    quiet: bool = False
+
+
+class Output:
+    """Writes what a command says."""
+
+    def __init__(self, style: Style, *, data: TextIO | None = None) -> None:
+        self.as_json = style.as_json
+        self.quiet = style.quiet or style.as_json
+        self._data = data or sys.stdout
+        # A character that the terminal's encoding lacks is written out, never an error.
+        for stream in (self._data, sys.stderr):
+            if hasattr(stream, "reconfigure"):
+                stream.reconfigure(errors="backslashreplace")
+        self._ascii = (self._data.encoding or "ascii").lower().replace("-", "") != "utf8"
+        self.terminal = self._data.isatty() and not self.as_json
+        self.color = self.terminal and wants_color()
+        self.talks_to_terminal = sys.stderr.isatty() and not self.quiet
+
+    def record(self, value: object) -> None:
+        """Write one JSON object on a line of stdout."""
+        text = json.dumps(as_json(value), ensure_ascii=self._ascii, allow_nan=False)
+        self._write(text, color=False)
+
+    def line(self, text: str = "", **style: object) -> None:
+        """Write a line of data for people; the style holds on a terminal alone."""
+        shown = click.style(text, **style) if self.color and style else text  # type: ignore[arg-type]  # click's own keywords
+        self._write(shown, color=self.color)
+
+    def text(self, text: str) -> None:
+        """Write *text* and nothing after it; control characters are shown on a terminal."""
+        shown = printable(text, multiline=True) if self.terminal else text
+        self._write(shown, color=False, end="")
+
+    def say(self, text: str) -> None:
+        """Talk to a person: a line on stderr, unless quiet or for programs."""
+        if not self.quiet:
+            click.echo(text, err=True)
+
+    def error(self, error: GraftError) -> None:
+        """Tell why a command failed, on stderr, whatever the style."""
+        if self.as_json:
+            content = {"reason": error.reason, "message": error.message, "details": error.details}
+            click.echo(json.dumps(content, ensure_ascii=self._ascii), err=True)
+            return
+        click.echo(f"graft: {printable(error.message, multiline=True)}", err=True)
+
+    def table(self, headers: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
+        """Write rows: a table on a terminal, else lines of values with tabs between."""
+        if not self.terminal:
+            for row in rows:
+                self._write("\t".join(printable(cell) for cell in row), color=False)
+            return
+        from rich.console import Console  # noqa: PLC0415 - 50 ms that only tables are worth
+        from rich.table import Table  # noqa: PLC0415
+        from rich.text import Text  # noqa: PLC0415
+
+        table = Table(box=None, pad_edge=False, header_style="bold", show_edge=False)
+        for header in headers:
+            table.add_column(header, overflow="fold")
+        for row in rows:
+            table.add_row(*(Text(printable(cell)) for cell in row))
+        Console(file=self._data, no_color=not self.color, highlight=False).print(table)
+
+    def _write(self, text: str, *, color: bool, end: str = "\n") -> None:
+        """Write and flush; where nobody reads any more, end as a closed pipe ends programs."""
+        try:
+            click.echo(text + end, file=self._data, color=color, nl=False)
+        except BrokenPipeError:
+            # Nothing can be written any more, and the interpreter must not complain at its end.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), self._data.fileno())
+            raise click.exceptions.Exit(PIPE_CLOSED) from None
+
+
+class ProgressLine:
+    """One line of a terminal's stderr that is written over and over, and cleared at the end."""
+
+    def __init__(self, output: Output) -> None:
+        self._on = output.talks_to_terminal
+        self._drawn = False
+
+    def draw(self, text: str) -> None:
+        """Show *text* in the place of what was there."""
+        if self._on:
+            sys.stderr.write(f"\r\x1b[2K{text}")
+            sys.stderr.flush()
+            self._drawn = True
+
+    def clear(self) -> None:
+        """Leave nothing behind."""
+        if self._drawn:
+            sys.stderr.write("\r\x1b[2K")
+            sys.stderr.flush()
+            self._drawn = False
+
+
+def bar(done: int, total: int, width: int = 24) -> str:
+    """Draw a bar and per cent."""
+    share = min(done / total, 1.0) if total else 0.0
+    filled = int(share * width)
+    return f"{'━' * filled}{'─' * (width - filled)} {share:4.0%}"
+
+
+def printable(text: str, *, multiline: bool = False) -> str:
+    """Make *text* safe to show: characters that steer a terminal are written out.
+
+    Line breaks become spaces unless *multiline*; tabs stay in multiline text alone.
+    """
+    if text.isprintable():
+        return text
+    kept = "\n\t" if multiline else ""
+    text = _NEWLINES.sub("\n" if multiline else " ", text)
+    return "".join(
+        character
+        if character in kept or character in _JOINERS or not _is_unsafe(character)
+        else _written_out(character)
+        for character in text
+    )
+
+
+def _is_unsafe(character: str) -> bool:
+    return unicodedata.category(character) in _UNSAFE_CATEGORIES
+
+
+def _written_out(character: str) -> str:
+    return character.encode("unicode_escape").decode("ascii")

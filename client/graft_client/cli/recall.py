@@ -1,0 +1,129 @@
+"""`graft query` and `graft retrieve`: finding notes."""
+
+import click
+
+from graft_client.cli.exits import NOT_STRONG
+from graft_client.cli.inputs import STDIN, read_text
+from graft_client.cli.options import GraftCommand
+from graft_client.cli.output import Output, printable
+from graft_client.cli.session import Session, with_session
+from graft_client.cli.waiting import model_shown
+from graft_client.cli.words import hit_style, one_line, where_searched
+from graft_client.limits import QUERY_BYTES_MAX, TOP_K, TOP_K_MAX
+from graft_client.results import QueryAnswer, Retrieved, short_id
+
+
+@click.command(cls=GraftCommand)
+@click.argument("text")
+@click.option("--exit-status", is_flag=True, help="End with 4 unless the answer is STRONG.")
+@with_session
+def query(session: Session, text: str, exit_status: bool) -> None:
+    """Ask whether a problem has been seen before.
+
+    STRONG prints the note, WEAK its title, MISS what came near. TEXT - reads stdin.
+
+    \b
+    Example:
+        graft query "tests hang when the database is locked"
+    """
+    question = read_text("text", text, QUERY_BYTES_MAX) if text == STDIN else text
+    with model_shown(session):
+        answer = session.graft.query(question, scope=session.read_scope)
+    if session.output.as_json:
+        session.output.record(answer)
+    else:
+        write_answer(session.output, answer)
+        talk_about(session.output, answer)
+    if exit_status and answer.hit != "STRONG":
+        session.context.exit(NOT_STRONG)
+
+
+@click.command(cls=GraftCommand)
+@click.argument("text")
+@click.option(
+    "--top-k",
+    type=click.IntRange(1, TOP_K_MAX),
+    default=TOP_K,
+    show_default=True,
+    help="Results wanted.",
+)
+@click.option("--keyword", "keywords", multiple=True, help="Only notes with this keyword.")
+@click.option(
+    "--match",
+    type=click.Choice(["any", "all"]),
+    default="any",
+    show_default=True,
+    help="Whether a note must carry any or all of the keywords.",
+)
+@with_session
+def retrieve(
+    session: Session, text: str, top_k: int, keywords: tuple[str, ...], match: str
+) -> None:
+    """Rank notes by meaning and words together.
+
+    TEXT - reads stdin.
+
+    \b
+    Example:
+        graft retrieve "locked database" --top-k 5 --keyword sqlite
+    """
+    wanted = read_text("text", text, QUERY_BYTES_MAX) if text == STDIN else text
+    with model_shown(session):
+        found = session.graft.retrieve(
+            wanted,
+            top_k=top_k,
+            keywords=keywords,
+            match_all=match == "all",
+            scope=session.read_scope,
+        )
+    if session.output.as_json:
+        session.output.record(found)
+        return
+    session.output.table(
+        ("id", "score", "title", "keywords"),
+        (
+            (short_id(each.id), f"{each.score:.4f}", each.title, ", ".join(each.keywords))
+            for each in found.results
+        ),
+    )
+    if not found.results:
+        session.output.say(f"graft: nothing found; {_where(found)}")
+    talk_degraded(session.output, found.degraded)
+
+
+def write_answer(output: Output, answer: QueryAnswer) -> None:
+    """Write the gate's answer for a person."""
+    note = answer.note
+    if note is None:
+        output.line(answer.hit, **hit_style(answer.hit))
+        for near in answer.near:
+            why = f" ({printable(near.why)})" if near.why else ""
+            output.line(f"  {short_id(near.id)}  {printable(near.title)}{why}")
+        return
+    output.line(f"{answer.hit} {answer.probability:.0%}", **hit_style(answer.hit))
+    output.line(printable(note.title), bold=True)
+    output.line(one_line(note), dim=True)
+    if note.body is None:
+        output.line(f"open it with: graft get {short_id(note.id)}")
+    elif note.body:
+        output.line()
+        output.line(printable(note.body, multiline=True) if output.terminal else note.body)
+
+
+def talk_about(output: Output, answer: QueryAnswer) -> None:
+    """Say on stderr where an answer that is not STRONG was looked for, and what was missing."""
+    if answer.hit != "STRONG":
+        output.say(f"graft: {where_searched(answer.scopes, answer.notes_elsewhere)}")
+    talk_degraded(output, answer.degraded)
+
+
+def talk_degraded(output: Output, degraded: tuple[str, ...]) -> None:
+    """Say on stderr what an answer had to do without."""
+    if degraded:
+        output.say(
+            f"graft: answered without {', '.join(degraded)}; graft status and graft doctor tell why"
+        )
+
+
+def _where(found: Retrieved) -> str:
+    return where_searched(found.scopes, found.notes_elsewhere)

@@ -1,0 +1,93 @@
+"""What one run of the command line works with, made from its options when it is first needed."""
+
+from collections.abc import Callable
+from functools import cached_property, update_wrapper
+from typing import Concatenate, ParamSpec, TypeVar
+
+import click
+
+import graft_client
+from graft_client.cli.options import given
+from graft_client.cli.output import Output, Style
+from graft_client.errors import InputError
+from graft_client.scope import ALL_SCOPES, AllScopes
+from graft_client.settings import Configuration, configure
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+_SETTINGS_OF_OPTIONS = {"profile": "profile", "scope": "scope", "timeout": "timeout_seconds"}
+
+
+class Session:
+    """One run: its settings, its output, its memory."""
+
+    def __init__(self, context: click.Context) -> None:
+        self._given = given(context)
+        self._opened = False
+        self.context = context
+        self.output = Output(
+            Style(
+                as_json=bool(self._given.get("json")),
+                quiet=bool(self._given.get("quiet")),
+            )
+        )
+        if self._given.get("scope") and self._given.get("all_scopes"):
+            raise InputError("--scope and --all-scopes cannot both be meant; leave one out")
+
+    @cached_property
+    def configuration(self) -> Configuration:
+        """Settings of this run."""
+        return self.configured()
+
+    def configured(self, **settings: str) -> Configuration:
+        """Give the settings of this run with some that the command itself decides."""
+        flags = {
+            setting: str(self._given[option])
+            for option, setting in _SETTINGS_OF_OPTIONS.items()
+            if option in self._given
+        }
+        return configure(home=self._given.get("home"), flags={**flags, **settings}, door="cli")
+
+    @property
+    def chosen_profile(self) -> str:
+        """The profile that was named on the command line; empty when none was."""
+        return str(self._given.get("profile") or "")
+
+    @cached_property
+    def graft(self) -> "graft_client.Graft":
+        """The memory; gRPC is loaded here and nowhere before."""
+        self._opened = True
+        return graft_client.Graft(configuration=self.configuration)
+
+    @property
+    def read_scope(self) -> str | AllScopes:
+        """Where a read looks: as the options say; empty means the default scopes."""
+        return ALL_SCOPES if self._given.get("all_scopes") else ""
+
+    def refuse_all_scopes(self) -> None:
+        """Refuse --all-scopes for a command that writes to one scope.
+
+        Raises:
+            InputError: it was given.
+        """
+        if self._given.get("all_scopes"):
+            raise InputError("a note is saved to one scope; use --scope instead of --all-scopes")
+
+    def close(self) -> None:
+        """Close what was opened."""
+        if self._opened:
+            self.graft.close()
+
+
+def with_session(function: Callable[Concatenate[Session, P], R]) -> Callable[P, R]:
+    """Call *function* with the run's session before its own arguments."""
+
+    def called(*arguments: P.args, **keywords: P.kwargs) -> R:
+        session = Session(click.get_current_context())
+        try:
+            return function(session, *arguments, **keywords)
+        finally:
+            session.close()
+
+    return update_wrapper(called, function)

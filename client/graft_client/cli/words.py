@@ -1,0 +1,98 @@
+"""How results are put for people: times, ids, sizes, scopes, a note with what is known of it."""
+
+from collections.abc import Sequence
+from datetime import datetime
+
+from graft_client.cli.output import Output, printable
+from graft_client.results import Note, short_id
+from graft_client.scope import USER
+
+_STEP = 1024
+_UNITS = ("bytes", "KiB", "MiB", "GiB", "TiB")
+_HIT_COLORS = {"STRONG": "green", "WEAK": "yellow", "MISS": "red"}
+
+
+def day_and_time(instant: datetime) -> str:
+    """Write *instant* in the reader's own time zone, to the minute."""
+    return instant.astimezone().strftime("%Y-%m-%d %H:%M")
+
+
+def full_time(instant: datetime) -> str:
+    """Write *instant* in the reader's own time zone, with its offset."""
+    return instant.astimezone().isoformat(sep=" ", timespec="seconds")
+
+
+def size(count: float) -> str:
+    """Write a number of bytes."""
+    unit = 0
+    while count >= _STEP and unit < len(_UNITS) - 1:
+        count /= _STEP
+        unit += 1
+    return f"{count:.0f} {_UNITS[unit]}" if unit == 0 else f"{count:.1f} {_UNITS[unit]}"
+
+
+def duration(seconds: float) -> str:
+    """Write how long something has been."""
+    minutes, rest = divmod(int(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    days, hours = divmod(hours, 24)
+    parts = [(days, "d"), (hours, "h"), (minutes, "min"), (rest, "s")]
+    shown = [f"{number} {unit}" for number, unit in parts if number]
+    return " ".join(shown[:2]) or "0 s"
+
+
+def count_of(number: int, one: str, many: str = "") -> str:
+    """Write a number of things."""
+    return f"{number:,} {one if number == 1 else many or one + 's'}"
+
+
+def where_saved(scope: str) -> str:
+    """Say where a note went and who sees it."""
+    if scope == USER:
+        return "user, seen everywhere"
+    if scope.startswith("project:"):
+        return f"{scope}, seen in that project"
+    return f"{scope}, seen where that scope is asked for"
+
+
+def where_searched(scopes: Sequence[str], elsewhere: int) -> str:
+    """Say which scopes were looked at and how many notes lie in others."""
+    looked = f"searched {' and '.join(scopes)}" if scopes else "searched every scope"
+    if not elsewhere:
+        return looked
+    lie = "lies" if elsewhere == 1 else "lie"
+    return f"{looked}; {count_of(elsewhere, 'note')} {lie} elsewhere (--all-scopes looks there too)"
+
+
+def hit_style(hit: str) -> dict[str, object]:
+    """Give the style that the word *hit* has on a terminal."""
+    return {"fg": _HIT_COLORS[hit], "bold": True}
+
+
+def write_facts(output: Output, note: Note) -> None:
+    """Write what is known of a note besides its text, one fact a line."""
+    facts = [
+        ("id", note.id),
+        ("scope", note.scope),
+        ("state", f"{note.state}, {note.trust}"),
+        ("kind", note.kind if note.kind != "note" else ""),
+        ("keywords", ", ".join(note.keywords)),
+        ("author", note.author),
+        ("saved", full_time(note.recorded_at)),
+        ("valid from", full_time(note.valid_from) if note.valid_from else ""),
+        ("valid to", full_time(note.valid_to) if note.valid_to else ""),
+        ("expires", full_time(note.expires_at) if note.expires_at else ""),
+        ("pending", count_of(note.pending, "text") + " without vector" if note.pending else ""),
+    ]
+    facts += [("source", f"{each.kind}:{each.locator}") for each in note.sources]
+    for name, value in facts:
+        if value:
+            output.line(f"{name + ':':<12}{printable(value)}", dim=True)
+
+
+def one_line(note: Note) -> str:
+    """Write a note in one line: short id, scope, keywords."""
+    parts = [short_id(note.id), printable(note.scope), note.trust]
+    if note.keywords:
+        parts.append(printable(", ".join(note.keywords)))
+    return " · ".join(parts)

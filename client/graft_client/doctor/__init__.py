@@ -1,0 +1,1 @@
+"""What `graft doctor` looks at: places, processes, programs. Nothing here changes anything."""
