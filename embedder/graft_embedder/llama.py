@@ -256,7 +256,7 @@ def _load(
     if not model:
         raise ModelFileError(
             f"llama.cpp cannot load {path}: the file is damaged, cut short, or of a kind that"
-            " this build does not know; get it again, and see the embedder's log"
+            " this build does not know; get it again"
         )
     return model
 
@@ -284,8 +284,7 @@ def _open_context(
     context: llama_cpp.llama_context_p | None = llama_cpp.llama_init_from_model(model, parameters)
     if not context:
         raise ModelFileError(
-            f"llama.cpp cannot open a context for {path}; it may need more memory than is free,"
-            " see the embedder's log"
+            f"llama.cpp cannot open a context for {path}; it may need more memory than is free"
         )
     return context
 

@@ -10,8 +10,10 @@ from enum import Enum
 from pathlib import Path
 
 from graft.wire.errors import ModelNotReadyError, StoppingError
+from graft.wire.models import STARTER
 from graft.wire.paths import Home
 from graft_embedder.catalogue import CosineBackground, Entry
+from graft_embedder.convert import STARTER_BLAKE3
 from graft_embedder.errors import EngineError, ModelFileError
 from graft_embedder.hardware import Backend, backend_of, gpu_layers, usable_cpus
 from graft_embedder.identity import FileDigests, Identity, identify
@@ -195,6 +197,10 @@ class ModelLoader:
         digest = FileDigests(options.home.root / "model-digests.json").digest(
             path, lambda share: self._tell(State.LOADING, int(HASH_SHARE * share))
         )
+        if entry.name == STARTER and digest != STARTER_BLAKE3:
+            raise ModelFileError(
+                f"{path} is damaged (its BLAKE3 is {digest}); remove it and it is written anew"
+            )
         self._engine = LlamaModel(path, plan.load, self._progress)
         self._embedder = build_embedder(self._engine, entry, plan)
         self._status = Status(

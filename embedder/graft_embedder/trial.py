@@ -1,6 +1,5 @@
 """Try a model that is to be registered: does it load, embed, and how alike are unrelated texts?"""
 
-from itertools import combinations
 from pathlib import Path
 
 import numpy as np
@@ -37,14 +36,15 @@ UNRELATED = (
 """Sentences that have nothing to do with each other, half of them from a programmer's day."""
 
 
-def measure_background(vectors: Vectors) -> CosineBackground:
-    """Return the cosine background of unit *vectors* whose texts are unrelated."""
-    cosines = [float(vectors[one] @ vectors[other]) for one, other in _pairs(len(vectors))]
+def measure_background(questions: Vectors, passages: Vectors) -> CosineBackground:
+    """Return the cosine background of unit vectors, row by row of the same unrelated texts."""
+    cosines = questions @ passages.T
+    unrelated = cosines[~np.eye(len(cosines), dtype=np.bool_)]
     return CosineBackground(
-        mean=float(np.mean(cosines)),
-        deviation=float(np.std(cosines)),
+        mean=float(unrelated.mean()),
+        deviation=float(unrelated.std()),
         # Each text is in many pairs, so they count as many as there are texts.
-        count=float(len(vectors)),
+        count=float(len(cosines)),
     )
 
 
@@ -58,7 +58,8 @@ def try_model(path: Path, entry: Entry) -> tuple[int, CosineBackground]:
         try:
             engine, preparer = open_model(path, entry, threads=0)
             try:
-                vectors = _embed(engine, preparer)
+                questions = _embed(engine, preparer, Purpose.QUERY)
+                passages = _embed(engine, preparer, Purpose.PASSAGE)
             finally:
                 engine.close()
         except EngineError as error:
@@ -66,7 +67,7 @@ def try_model(path: Path, entry: Entry) -> tuple[int, CosineBackground]:
         except ModelFileError as error:
             reason = captured.tail().strip().rpartition("\n")[2]
             raise ModelFileError(f"{error}" + (f" ({reason})" if reason else "")) from error
-    background = measure_background(vectors)
+    background = measure_background(questions, passages)
     if background.deviation < np.finfo(np.float32).eps:
         raise ModelFileError(
             f"{path} gives every text the same vector; it is not an embedding model"
@@ -74,11 +75,7 @@ def try_model(path: Path, entry: Entry) -> tuple[int, CosineBackground]:
     return engine.dimensions, background
 
 
-def _embed(engine: Engine, preparer: Preparer) -> Vectors:
-    options = Options(purpose=Purpose.PASSAGE)
+def _embed(engine: Engine, preparer: Preparer, purpose: Purpose) -> Vectors:
+    options = Options(purpose=purpose)
     prepared = [preparer.prepare(text, "text", options, lambda: None) for text in UNRELATED]
     return np.concatenate([engine.encode([each.sequences[0]]) for each in prepared])
-
-
-def _pairs(count: int) -> list[tuple[int, int]]:
-    return list(combinations(range(count), 2))
