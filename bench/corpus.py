@@ -72,10 +72,13 @@ def notes(count: int, seed: int = 7) -> list[SyntheticNote]:
     for number in range(count):
         title = f"{draw.choice(SUBJECTS)} {draw.choice(EVENTS)} in module {number}"
         body = " ".join(
-            draw.choice(REMEDIES)
-            if draw.random() < 0.5
-            else f"{draw.choice(SUBJECTS)} {draw.choice(EVENTS)} {draw.choice(CAUSES)}.".capitalize()
+            draw.choice(REMEDIES) if draw.random() < 0.5 else _sentence(draw)
             for _ in range(draw.randint(2, 16))
         )
         made.append(SyntheticNote(title=title.capitalize(), body=body))
     return made
+
+
+def _sentence(draw: random.Random) -> str:
+    words = f"{draw.choice(SUBJECTS)} {draw.choice(EVENTS)} {draw.choice(CAUSES)}."
+    return words.capitalize()

@@ -72,7 +72,7 @@ def keep(rows: Iterable[Row]) -> None:
     old = RESULTS.read_text("utf-8").splitlines() if RESULTS.exists() else []
     kept = [line for line in old if json.loads(line)["part"] not in parts]
     facts = {"machine": machine(), "commit": commit()}
-    new = [json.dumps({**asdict(row), **facts}) for row in fresh]
+    new = [json.dumps({**asdict(row), **facts}, ensure_ascii=False) for row in fresh]
     RESULTS.write_text("\n".join([*kept, *new]) + "\n", "utf-8")
 
 
