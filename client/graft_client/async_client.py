@@ -33,7 +33,7 @@ from graft_client.results import (
 )
 from graft_client.scope import AllScopes
 from graft_client.services import Services
-from graft_client.settings import Configuration, configure
+from graft_client.settings import Configuration, SettingFields, as_flags, configure
 from graft_client.times import to_milliseconds
 
 ReplyT = TypeVar("ReplyT", bound=Message)
@@ -52,26 +52,21 @@ class AsyncGraft:
         self,
         *,
         home: str | Path | None = None,
-        profile: str | None = None,
-        scope: str | None = None,
-        timeout_seconds: float | None = None,
         configuration: Configuration | None = None,
+        **settings: Unpack[SettingFields],
     ) -> None:
         """Read settings; nothing is called yet.
 
         Args:
             home: directory of the memory; None: GRAFT_HOME, else ``~/.graft``.
-            profile: profile; None: the setting.
-            scope: scope of reads and writes; None: the setting, else the working directory's.
-            timeout_seconds: seconds that a call may take; None: the setting.
             configuration: all of it at once, instead of the others.
+            settings: settings that beat the environment and the settings file: *profile*,
+                *scope*, *author*, *timeout_seconds* of a call, *autostart* of the services.
 
         Raises:
             SettingsError: a setting has a value that cannot be used.
         """
-        flags = {"profile": profile, "scope": scope, "timeout_seconds": timeout_seconds}
-        given = {name: str(value) for name, value in flags.items() if value is not None}
-        self._configuration = configuration or configure(home=home, flags=given)
+        self._configuration = configuration or configure(home=home, flags=as_flags(settings))
         self._calls = Calls(self._configuration, new_request_id)
         self._seconds = self._configuration.timeout_seconds
         self._services = Services(self._configuration)

@@ -337,7 +337,8 @@ def check_profile(
         request=request,
         reply=daemon_service_pb2.CheckProfileResponse,
         read=lambda reply: tuple(
-            Check(name=each.name, ok=each.ok, detail=each.detail) for each in reply.checks
+            Check(name=each.name, ok=each.ok, detail=each.detail, profile=profile)
+            for each in reply.checks
         ),
     )
 

@@ -252,11 +252,15 @@ class Status:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Check:
-    """One thing that was checked: *detail* says what was seen and, when not ok, what to do."""
+    """One thing that was checked: *detail* says what was seen and, when not ok, what to do.
+
+    *profile* is empty where the check is of no profile in particular.
+    """
 
     name: str
     ok: bool
     detail: str
+    profile: str = ""
 
 
 def as_json(value: object) -> object:

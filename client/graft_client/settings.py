@@ -4,6 +4,7 @@ import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TypedDict
 
 from graft.wire.metadata import CallMetadata
 from graft.wire.paths import Home
@@ -14,6 +15,16 @@ from graft_client.scope import Project, find_project
 DATABASE_KEY_VARIABLE = "GRAFT_DB_KEY"
 SESSION_VARIABLE = "GRAFT_SESSION"
 HOME_VARIABLE = "GRAFT_HOME"
+
+
+class SettingFields(TypedDict, total=False):
+    """Settings that a program chooses for itself."""
+
+    profile: str
+    scope: str
+    author: str
+    timeout_seconds: float
+    autostart: bool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -141,6 +152,14 @@ def configure(
         door=door,
         environ=around,
     )
+
+
+def as_flags(settings: SettingFields) -> dict[str, str]:
+    """Write *settings* as text, as `configure` takes them."""
+    return {
+        name: str(int(value)) if isinstance(value, bool) else str(value)
+        for name, value in settings.items()
+    }
 
 
 def _working_directory() -> Path:

@@ -38,7 +38,8 @@ _ENDING_SIGNALS = (signal.SIGTERM, signal.SIGHUP)
 def demo(session: Session) -> None:
     """Show what graft does, with answers and times.
 
-    Saves a dozen notes and asks what a person would ask. Works in a temporary home with the models of the real one, and removes it at the end.
+    Saves a dozen notes and asks what a person would ask. Works in a temporary home with the
+    models of the real one, and removes it at the end.
 
     \b
     Example:

@@ -26,7 +26,8 @@ from graft_client.results import Check
 def doctor(session: Session, start: bool) -> None:
     """Check all that can be wrong; repairs nothing.
 
-    Looks at the home, the services, the models and the profiles, and says what to do. Ends with 1 when something is wrong. With --profile only that profile is looked into.
+    Looks at the home, the services, the models and the profiles, and says what to do. Ends with
+    1 when something is wrong. With --profile only that profile is looked into.
 
     \b
     Example:
@@ -40,7 +41,7 @@ def doctor(session: Session, start: bool) -> None:
             output.record(check)
         else:
             mark, color = ("ok", "green") if check.ok else ("wrong", "red")
-            output.line(f"{mark:<6} {check.name}: {printable(check.detail)}", fg=color)
+            output.line(f"{mark:<6} {_name(check)}: {printable(check.detail)}", fg=color)
     output.say(
         f"graft: {count_of(wrong, 'thing is', 'things are')} wrong"
         if wrong
@@ -69,7 +70,11 @@ def _checks(session: Session, *, start: bool) -> Iterator[Check]:
         yield from check_status(status, build_id())
         if status.memstore is not None:
             for name in [session.chosen_profile] if session.chosen_profile else profile_names(home):
-                yield from _told(f"profile {name}", partial(_profile, graft, name))
+                yield from _told("profile", partial(_profile, graft, name), profile=name)
+
+
+def _name(check: Check) -> str:
+    return f"{check.name} of {check.profile}" if check.profile else check.name
 
 
 def _start(graft: "graft_client.Graft") -> list[Check]:
@@ -78,15 +83,12 @@ def _start(graft: "graft_client.Graft") -> list[Check]:
 
 
 def _profile(graft: "graft_client.Graft", name: str) -> list[Check]:
-    return [
-        Check(name=f"profile {name}, {check.name}", ok=check.ok, detail=check.detail)
-        for check in graft.check_profile(name)
-    ]
+    return list(graft.check_profile(name))
 
 
-def _told(name: str, look: Callable[[], list[Check]]) -> list[Check]:
+def _told(name: str, look: Callable[[], list[Check]], *, profile: str = "") -> list[Check]:
     """Give what *look* finds; that it cannot look is something wrong as well."""
     try:
         return look()
     except GraftError as error:
-        return [Check(name=name, ok=False, detail=error.message)]
+        return [Check(name=name, ok=False, detail=error.message, profile=profile)]

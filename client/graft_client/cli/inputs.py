@@ -8,6 +8,7 @@ from typing import BinaryIO
 import click
 from typing_extensions import override
 
+from graft_client.cli.words import binary_size
 from graft_client.errors import BadFieldError, InputError
 from graft_client.times import parse_time
 
@@ -52,7 +53,8 @@ def read_text(field: str, source: str, bytes_max: int) -> str:
         raise InputError(f"{source} cannot be read: {error.strerror}") from error
     if len(content) > bytes_max:
         raise BadFieldError(
-            f"{field}: longer than {bytes_max:,} bytes of UTF-8, the most that it may have",
+            f"{field}: longer than {binary_size(bytes_max)} of UTF-8 ({bytes_max:,} bytes), the"
+            " most that it may have",
             reason="BAD_FIELD",
             details={f"field:{field}": f"at most {bytes_max:,} bytes"},
         )

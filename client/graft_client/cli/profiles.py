@@ -116,7 +116,8 @@ def complete_models(
 def reindex(session: Session, model: str | None, detach: bool) -> None:
     """Move the profile to another model.
 
-    Every note is embedded anew; the old vectors answer until the switch. Ctrl-C ends the waiting, not the reindex.
+    Every note is embedded anew; the old vectors answer until the switch. Ctrl-C ends the
+    waiting, not the reindex.
 
     \b
     Example:

@@ -31,6 +31,11 @@ def size(count: float) -> str:
     return f"{count:.0f} {_UNITS[unit]}" if unit == 0 else f"{count:.1f} {_UNITS[unit]}"
 
 
+def binary_size(count: int) -> str:
+    """Write a limit that is a whole number of KiB or MiB."""
+    return f"{count >> 20} MiB" if count >= 1 << 20 else f"{count >> 10} KiB"
+
+
 def duration(seconds: float) -> str:
     """Write how long something has been."""
     minutes, rest = divmod(int(seconds), 60)

@@ -137,7 +137,8 @@ def _databases(home: Home) -> Iterator[Check]:
                 header = file.read(_HEADER_BYTES)
         except OSError as error:
             yield Check(
-                name=f"file of {name}",
+                name="file",
+                profile=name,
                 ok=False,
                 detail=f"{path} cannot be read ({error.strerror}); check its owner and mode",
             )
@@ -147,17 +148,19 @@ def _databases(home: Home) -> Iterator[Check]:
 
 def _header(name: str, path: Path, header: bytes) -> Check:
     if not header:
-        return Check(name=f"file of {name}", ok=True, detail=f"{path} is new and empty")
+        return Check(name="file", profile=name, ok=True, detail=f"{path} is new and empty")
     if not header.startswith(_SQLITE_MAGIC) or len(header) < _HEADER_BYTES:
         return Check(
-            name=f"file of {name}",
+            name="file",
+            profile=name,
             ok=False,
             detail=f"{path} is no SQLite database; move it away, or put a backup in its place",
         )
     journal = "write-ahead log" if header[_JOURNAL_AT] == _WRITE_AHEAD else "rollback journal"
     (version,) = struct.unpack_from(">I", header, _VERSION_AT)
     return Check(
-        name=f"file of {name}",
+        name="file",
+        profile=name,
         ok=True,
         detail=f"{path}, {path.stat().st_size:,} bytes, schema {version}, {journal}",
     )
