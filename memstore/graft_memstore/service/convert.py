@@ -1,0 +1,150 @@
+"""Between the proto's messages and the memstore's own data."""
+
+import grpc
+
+from graft.memory.v1 import note_pb2, notes_service_pb2
+from graft.wire.errors import BadFieldError
+from graft.wire.metadata import CallMetadata
+from graft_memstore.model import (
+    Caller,
+    Lifecycle,
+    NewNote,
+    Note,
+    NoteKind,
+    ScopeFilter,
+    Source,
+    SourceKind,
+    Trust,
+)
+
+LIFECYCLES = {
+    Lifecycle.ACTIVE: note_pb2.LIFECYCLE_ACTIVE,
+    Lifecycle.SUPERSEDED: note_pb2.LIFECYCLE_SUPERSEDED,
+    Lifecycle.RETIRED: note_pb2.LIFECYCLE_RETIRED,
+}
+TRUSTS = {
+    Trust.CANDIDATE: note_pb2.TRUST_CANDIDATE,
+    Trust.OBSERVED: note_pb2.TRUST_OBSERVED,
+    Trust.VERIFIED: note_pb2.TRUST_VERIFIED,
+    Trust.DISPUTED: note_pb2.TRUST_DISPUTED,
+    Trust.STALE: note_pb2.TRUST_STALE,
+    Trust.HELD: note_pb2.TRUST_HELD,
+    Trust.REJECTED: note_pb2.TRUST_REJECTED,
+}
+KINDS = {
+    NoteKind.NOTE: note_pb2.NOTE_KIND_NOTE,
+    NoteKind.DEAD_END: note_pb2.NOTE_KIND_DEAD_END,
+}
+SOURCE_KINDS = {
+    SourceKind.FILE: note_pb2.SOURCE_KIND_FILE,
+    SourceKind.URL: note_pb2.SOURCE_KIND_URL,
+    SourceKind.COMMIT: note_pb2.SOURCE_KIND_COMMIT,
+    SourceKind.TEST: note_pb2.SOURCE_KIND_TEST,
+    SourceKind.CONVERSATION: note_pb2.SOURCE_KIND_CONVERSATION,
+    SourceKind.MANUAL: note_pb2.SOURCE_KIND_MANUAL,
+}
+_LIFECYCLE_OF = {number: lifecycle for lifecycle, number in LIFECYCLES.items()}
+_TRUST_OF = {number: trust for trust, number in TRUSTS.items()}
+_KIND_OF = {number: kind for kind, number in KINDS.items()}
+_SOURCE_KIND_OF = {number: kind for kind, number in SOURCE_KINDS.items()}
+
+
+def caller_of(context: grpc.ServicerContext) -> Caller:
+    """Read who calls; the local socket gives the role agent."""
+    metadata = CallMetadata.read((pair[0], pair[1]) for pair in context.invocation_metadata() or ())
+    return Caller(session=metadata.session, door=metadata.door)
+
+
+def scope_filter_of(message: note_pb2.ScopeFilter) -> ScopeFilter:
+    """Read a scope filter, unchecked."""
+    return ScopeFilter(scopes=tuple(message.scopes), all=message.all)
+
+
+def lifecycle_of(number: note_pb2.Lifecycle.ValueType) -> Lifecycle | None:
+    """Read a lifecycle; None for UNSPECIFIED.
+
+    Raises:
+        BadFieldError: nobody knows it.
+    """
+    if number == note_pb2.LIFECYCLE_UNSPECIFIED:
+        return None
+    if number not in _LIFECYCLE_OF:
+        raise BadFieldError("lifecycle", f"{number} is none that this version knows")
+    return _LIFECYCLE_OF[number]
+
+
+def trust_of(number: note_pb2.Trust.ValueType) -> Trust | None:
+    """Read a trust; None for UNSPECIFIED.
+
+    Raises:
+        BadFieldError: nobody knows it.
+    """
+    if number == note_pb2.TRUST_UNSPECIFIED:
+        return None
+    if number not in _TRUST_OF:
+        raise BadFieldError("trust", f"{number} is none that this version knows")
+    return _TRUST_OF[number]
+
+
+def new_note_of(message: notes_service_pb2.NewNote, field: str) -> NewNote:
+    """Read a note to store; *field* names it in refusals.
+
+    Raises:
+        BadFieldError: its kind, or a source's, is none that this version knows.
+    """
+    kind = message.kind or note_pb2.NOTE_KIND_NOTE
+    if kind not in _KIND_OF:
+        raise BadFieldError(f"{field}.kind", f"{kind} is none that this version knows")
+    return NewNote(
+        title=message.title,
+        body=message.body,
+        keywords=tuple(message.keywords),
+        kind=_KIND_OF[kind],
+        scope=message.scope,
+        author=message.author,
+        sources=tuple(_source_of(source, field) for source in message.sources),
+        valid_from_ms=message.valid_from_ms if message.HasField("valid_from_ms") else None,
+        valid_to_ms=message.valid_to_ms if message.HasField("valid_to_ms") else None,
+        expires_at_ms=message.expires_at_ms if message.HasField("expires_at_ms") else None,
+    )
+
+
+def note_message(note: Note) -> note_pb2.Note:
+    """Pack a note."""
+    state = note.state
+    return note_pb2.Note(
+        id=note.id,
+        title=note.title,
+        body=note.body,
+        kind=KINDS[note.kind],
+        keywords=note.keywords,
+        author=note.author,
+        scope=note.scope,
+        lifecycle=LIFECYCLES[state.lifecycle],
+        trust=TRUSTS[state.trust],
+        valid_from_ms=state.valid_from_ms,
+        valid_to_ms=state.valid_to_ms,
+        expires_at_ms=state.expires_at_ms,
+        recorded_at_ms=note.recorded_at_ms,
+        sources=[_source_message(source) for source in note.sources],
+        pending=note.pending,
+    )
+
+
+def _source_of(message: note_pb2.Source, field: str) -> Source:
+    if message.kind not in _SOURCE_KIND_OF:
+        raise BadFieldError(
+            f"{field}.sources", f"kind {message.kind} is none that this version knows"
+        )
+    return Source(
+        kind=_SOURCE_KIND_OF[message.kind], locator=message.locator, project=message.project
+    )
+
+
+def _source_message(source: Source) -> note_pb2.Source:
+    return note_pb2.Source(
+        kind=SOURCE_KINDS[source.kind],
+        locator=source.locator,
+        project=source.project,
+        observed_at_ms=source.observed_at_ms,
+    )

@@ -1,0 +1,154 @@
+"""DaemonService: how the process is, its end, and a look into a profile's file."""
+
+import os
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Protocol
+
+import grpc
+from typing_extensions import override
+
+from graft.memory.v1 import daemon_service_pb2 as pb
+from graft.memory.v1 import daemon_service_pb2_grpc
+from graft.wire.build import build_id
+from graft.wire.errors import ServiceError, WrongStateError
+from graft_memstore.deadline import Deadline
+from graft_memstore.embedder_process import EmbedderReport
+from graft_memstore.model import ModelRole
+from graft_memstore.recall.index import VectorIndex
+from graft_memstore.service.admission import Admission
+from graft_memstore.store.coverage import count_vectors
+from graft_memstore.store.erasures import count_erasures
+from graft_memstore.store.models import read_model
+from graft_memstore.store.pending import count_pending
+from graft_memstore.store.profile import Profile
+from graft_memstore.store.profiles import Profiles
+from graft_memstore.upkeep.check import check_profile
+from graft_memstore.upkeep.upkeep import Upkeep
+
+CHECKS_MAX = 2
+NO_INDEX = "none"
+
+
+class Process(Protocol):
+    """The process that the service runs in; see `graft.wire.daemon.Control`."""
+
+    @property
+    def calls(self) -> int:
+        """Calls that run and count as use."""
+
+    def is_idle(self) -> bool:
+        """Tell whether no call runs and no work is pending."""
+
+    def uptime_ms(self) -> int:
+        """Return milliseconds since the process was started."""
+
+    def request_stop(self) -> None:
+        """End the process once the calls in flight have finished."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DaemonParts:
+    """What the service tells about.
+
+    Attributes:
+        reports: tells how the embedders of the given models are; starts nothing.
+        settings: values that the process runs with.
+    """
+
+    profiles: Profiles[VectorIndex]
+    upkeep: Upkeep
+    process: Process
+    reports: Callable[[list[str]], list[EmbedderReport]]
+    settings: Mapping[str, str]
+
+
+class DaemonServicer(daemon_service_pb2_grpc.DaemonServiceServicer):
+    """Answers for the process itself; starts nothing and opens no profile to do so."""
+
+    def __init__(self, parts: DaemonParts) -> None:
+        self._parts = parts
+        self._checks = Admission(CHECKS_MAX, "check a profile")
+        self._build = build_id()
+
+    @override
+    def GetStatus(
+        self, request: pb.GetStatusRequest, context: grpc.ServicerContext
+    ) -> pb.GetStatusResponse:
+        """Tell how things are."""
+        parts = self._parts
+        profiles: list[pb.OpenProfileStatus] = []
+        models: list[str] = []
+        for profile in parts.profiles.opened():
+            status, model = _profile_status(profile)
+            profiles.append(status)
+            models.append(model)
+        reports = parts.reports([model for model in dict.fromkeys(models) if model])
+        return pb.GetStatusResponse(
+            pid=os.getpid(),
+            build=self._build,
+            uptime_ms=parts.process.uptime_ms(),
+            pending=sum(each.pending for each in profiles),
+            erasing=sum(each.erasing for each in profiles),
+            embedders=[_embedder_status(report) for report in reports],
+            profiles=profiles,
+            settings=dict(parts.settings),
+            calls=parts.process.calls,
+        )
+
+    @override
+    def Stop(self, request: pb.StopRequest, context: grpc.ServicerContext) -> pb.StopResponse:
+        """End the process."""
+        process = self._parts.process
+        if request.only_if_idle and not process.is_idle():
+            raise WrongStateError(
+                f"the memstore is busy ({process.calls} calls run, or work is pending)",
+                metadata={"state": "busy"},
+            )
+        process.request_stop()
+        return pb.StopResponse(pid=os.getpid())
+
+    @override
+    def CheckProfile(
+        self, request: pb.CheckProfileRequest, context: grpc.ServicerContext
+    ) -> pb.CheckProfileResponse:
+        """Check a profile from inside."""
+        with self._checks.enter(Deadline.of_call(context)):
+            profile = self._parts.profiles.open(request.profile)
+            worker = self._parts.upkeep.worker(profile.name)
+            findings = check_profile(profile, "" if worker is None else worker.problem)
+        return pb.CheckProfileResponse(
+            checks=[pb.Check(name=each.name, ok=each.ok, detail=each.detail) for each in findings]
+        )
+
+
+def _profile_status(profile: Profile[VectorIndex]) -> tuple[pb.OpenProfileStatus, str]:
+    """Return how an open profile is, and the name of its model."""
+    index = profile.index
+    try:
+        with profile.snapshot() as connection:
+            model = read_model(connection, ModelRole.SERVING)
+            status = pb.OpenProfileStatus(
+                name=profile.name,
+                pending=count_pending(connection),
+                erasing=count_erasures(connection),
+                index=NO_INDEX if index is None else index.state,
+                vectors=0 if model is None else count_vectors(connection, model.model_id),
+            )
+    except ServiceError:
+        # A file that cannot be read now is no reason to say nothing about the process.
+        return pb.OpenProfileStatus(name=profile.name, index=NO_INDEX), ""
+    return status, "" if model is None else model.name
+
+
+def _embedder_status(report: EmbedderReport) -> pb.EmbedderStatus:
+    return pb.EmbedderStatus(
+        pid=report.pid,
+        socket=report.socket,
+        model=report.model,
+        state=report.state,
+        percent=report.percent,
+        problem=report.problem,
+        uptime_ms=report.uptime_ms,
+        backend=report.backend,
+    )

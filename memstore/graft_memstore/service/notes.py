@@ -1,0 +1,205 @@
+"""NotesService: store, get, list, delete and count notes."""
+
+import grpc
+from blake3 import blake3
+from typing_extensions import override
+
+from graft.memory.v1 import notes_service_pb2 as pb
+from graft.memory.v1 import notes_service_pb2_grpc
+from graft.wire.errors import BadFieldError
+from graft_memstore.deadline import Deadline
+from graft_memstore.model import Lifecycle
+from graft_memstore.recall.index import VectorIndex
+from graft_memstore.service.admission import Admission
+from graft_memstore.service.convert import (
+    LIFECYCLES,
+    TRUSTS,
+    caller_of,
+    lifecycle_of,
+    new_note_of,
+    note_message,
+    scope_filter_of,
+    trust_of,
+)
+from graft_memstore.service.page_token import page_of, token_after
+from graft_memstore.store.full_notes import read_full_notes, read_full_page
+from graft_memstore.store.notes import PageFilter
+from graft_memstore.store.profiles import Profiles
+from graft_memstore.store.stats import read_stats
+from graft_memstore.write.delete import DeleteOrder, DeleteOutcome, take_away
+from graft_memstore.write.identify import find_note
+from graft_memstore.write.insert import InsertedNote, Inserter, InsertOrder, InsertReply
+from graft_memstore.write.limits import PAGE_SIZE_DEFAULT, PAGE_SIZE_MAX
+from graft_memstore.write.receipts import RequestKey
+from graft_memstore.write.validate import check_keyword_filter, check_request_id, check_scopes
+
+INSERTS_MAX = 40
+"""Inserts that run at once; most of their time they wait for the model."""
+
+OUTCOMES = {
+    DeleteOutcome.ERASED: pb.DELETE_OUTCOME_ERASED,
+    DeleteOutcome.ERASING: pb.DELETE_OUTCOME_ERASING,
+    DeleteOutcome.RETIRED: pb.DELETE_OUTCOME_RETIRED,
+}
+
+
+class NotesServicer(notes_service_pb2_grpc.NotesServiceServicer):
+    """Answers for the notes of every profile."""
+
+    def __init__(self, profiles: Profiles[VectorIndex], inserter: Inserter[VectorIndex]) -> None:
+        self._profiles = profiles
+        self._inserter = inserter
+        self._inserts = Admission(INSERTS_MAX, "store notes")
+
+    @override
+    def InsertNote(
+        self, request: pb.InsertNoteRequest, context: grpc.ServicerContext
+    ) -> pb.InsertNoteResponse:
+        """Store one note."""
+        order = InsertOrder(
+            notes=[new_note_of(request.note, "note")],
+            key=_key_of(request, "InsertNote"),
+            caller=caller_of(context),
+            single=True,
+            wait_for_passages=request.wait_for_passages,
+        )
+        reply = self._insert(request.profile, order, context)
+        return pb.InsertNoteResponse(note=_inserted(reply.notes[0]), degraded=reply.degraded)
+
+    @override
+    def InsertNotes(
+        self, request: pb.InsertNotesRequest, context: grpc.ServicerContext
+    ) -> pb.InsertNotesResponse:
+        """Store several notes, all or none."""
+        order = InsertOrder(
+            notes=[
+                new_note_of(note, f"notes[{number}]") for number, note in enumerate(request.notes)
+            ],
+            key=_key_of(request, "InsertNotes"),
+            caller=caller_of(context),
+            wait_for_passages=request.wait_for_passages,
+        )
+        reply = self._insert(request.profile, order, context)
+        return pb.InsertNotesResponse(
+            notes=[_inserted(note) for note in reply.notes], degraded=reply.degraded
+        )
+
+    @override
+    def GetNote(
+        self, request: pb.GetNoteRequest, context: grpc.ServicerContext
+    ) -> pb.GetNoteResponse:
+        """Give one note by its id."""
+        with self._profiles.open(request.profile).snapshot() as connection:
+            note_id = find_note(connection, request.id)
+            note = read_full_notes(connection, [note_id])[0]
+        return pb.GetNoteResponse(note=note_message(note))
+
+    @override
+    def ListNotes(
+        self, request: pb.ListNotesRequest, context: grpc.ServicerContext
+    ) -> pb.ListNotesResponse:
+        """Give a page of notes."""
+        if request.page_size > PAGE_SIZE_MAX:
+            raise BadFieldError("page_size", f"{request.page_size}; {PAGE_SIZE_MAX} at most")
+        count = request.page_size or PAGE_SIZE_DEFAULT
+        wanted = PageFilter(
+            scope=check_scopes(scope_filter_of(request.scope)),
+            keywords=check_keyword_filter(request.keywords),
+            lifecycle=lifecycle_of(request.lifecycle) or Lifecycle.ACTIVE,
+            trust=trust_of(request.trust),
+            since_ms=request.since_ms,
+        )
+        page = page_of(wanted, request.page_token)
+        profile = self._profiles.open(request.profile)
+        with profile.snapshot() as connection:
+            # One more than asked for tells whether another page follows.
+            notes = read_full_page(
+                connection, page, now_ms=profile.now_ms(connection), count_max=count + 1
+            )
+        more = len(notes) > count
+        return pb.ListNotesResponse(
+            notes=[note_message(note) for note in notes[:count]],
+            next_page_token=token_after(notes[count - 1], wanted) if more else "",
+        )
+
+    @override
+    def DeleteNote(
+        self, request: pb.DeleteNoteRequest, context: grpc.ServicerContext
+    ) -> pb.DeleteNoteResponse:
+        """Erase or retire a note."""
+        order = DeleteOrder(
+            piece=request.id,
+            reason=request.reason,
+            key=_key_of(request, "DeleteNote"),
+            caller=caller_of(context),
+        )
+        deadline = Deadline.of_call(context)
+        profile = self._profiles.open(request.profile)
+        reply = take_away(profile, order, max(deadline.left(), 1.0))
+        return pb.DeleteNoteResponse(
+            id=reply.id, outcome=OUTCOMES[reply.outcome], event=reply.event
+        )
+
+    @override
+    def GetStats(
+        self, request: pb.GetStatsRequest, context: grpc.ServicerContext
+    ) -> pb.GetStatsResponse:
+        """Count what a profile holds."""
+        scope = check_scopes(scope_filter_of(request.scope))
+        profile = self._profiles.open(request.profile)
+        with profile.snapshot() as connection:
+            stats = read_stats(connection, scope)
+        return pb.GetStatsResponse(
+            notes=stats.notes,
+            scopes=[pb.ScopeCount(scope=name, notes=count) for name, count in stats.scopes],
+            inactive_notes=stats.inactive_notes,
+            keywords=stats.keywords,
+            vectors=stats.vectors,
+            pending=stats.pending,
+            events=stats.events,
+            file_bytes=profile.file_bytes(),
+            model=stats.model,
+            notes_elsewhere=stats.notes_elsewhere,
+        )
+
+    def _insert(
+        self, profile_name: str, order: InsertOrder, context: grpc.ServicerContext
+    ) -> InsertReply:
+        deadline = Deadline.of_call(context)
+        with self._inserts.enter(deadline):
+            return self._inserter.insert(self._profiles.open(profile_name), order, deadline)
+
+
+def _key_of(
+    request: pb.InsertNoteRequest | pb.InsertNotesRequest | pb.DeleteNoteRequest, method: str
+) -> RequestKey:
+    """Return what tells a retry of *request* from another one.
+
+    Raises:
+        BadFieldError: its request_id is no UUID.
+    """
+    request_id = check_request_id(request.request_id)
+    payload = type(request).FromString(request.SerializeToString())
+    payload.ClearField("request_id")
+    return RequestKey(
+        request_id=request_id,
+        method=method,
+        payload_hash=blake3(payload.SerializeToString(deterministic=True)).digest(),
+    )
+
+
+def _inserted(note: InsertedNote) -> pb.InsertedNote:
+    return pb.InsertedNote(
+        id=note.id,
+        duplicate=note.duplicate,
+        lifecycle=LIFECYCLES[note.lifecycle],
+        trust=TRUSTS[note.trust],
+        scope=note.scope,
+        pending=note.pending,
+        similar=[
+            pb.SimilarNote(id=each.note_id, title=each.title, similarity=each.similarity)
+            for each in note.similar
+        ],
+        event=note.event,
+        uncovered_from_char=note.uncovered_from_char,
+    )

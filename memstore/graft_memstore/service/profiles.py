@@ -1,0 +1,110 @@
+"""ProfilesService: list and make profiles, and move one to another model."""
+
+from collections.abc import Callable
+
+import grpc
+from typing_extensions import override
+
+from graft.memory.v1 import profiles_service_pb2 as pb
+from graft.memory.v1 import profiles_service_pb2_grpc
+from graft.wire.errors import ModelNotFoundError, ServiceError
+from graft_memstore.model import Model
+from graft_memstore.recall.index import VectorIndex
+from graft_memstore.store.profile import database_bytes, peek_model
+from graft_memstore.store.profiles import Profiles
+from graft_memstore.upkeep.reindex import ask_for_reindex, read_progress
+from graft_memstore.upkeep.upkeep import Upkeep
+
+
+class ProfilesServicer(profiles_service_pb2_grpc.ProfilesServiceServicer):
+    """Answers for the profiles of the home.
+
+    Args:
+        profiles: the profiles.
+        upkeep: does what a reindex asks for.
+        model_names: tells the models that a profile can be moved to.
+    """
+
+    def __init__(
+        self,
+        profiles: Profiles[VectorIndex],
+        upkeep: Upkeep,
+        model_names: Callable[[], list[str]],
+    ) -> None:
+        self._profiles = profiles
+        self._upkeep = upkeep
+        self._model_names = model_names
+
+    @override
+    def ListProfiles(
+        self, request: pb.ListProfilesRequest, context: grpc.ServicerContext
+    ) -> pb.ListProfilesResponse:
+        """List the profiles."""
+        return pb.ListProfilesResponse(
+            profiles=[self._message(name) for name in self._profiles.names()]
+        )
+
+    @override
+    def AddProfile(
+        self, request: pb.AddProfileRequest, context: grpc.ServicerContext
+    ) -> pb.AddProfileResponse:
+        """Make a profile."""
+        return pb.AddProfileResponse(profile=self._message(self._profiles.add(request.name).name))
+
+    @override
+    def StartReindex(
+        self, request: pb.StartReindexRequest, context: grpc.ServicerContext
+    ) -> pb.StartReindexResponse:
+        """Begin to move a profile to another model."""
+        names = self._model_names()
+        if request.model not in names:
+            raise ModelNotFoundError(
+                f"no model is named {request.model[:80]!r}; there are {', '.join(names)}; "
+                "another is added with: graft model pull, or: graft model use"
+            )
+        ask_for_reindex(self._profiles.open(request.profile), request.model)
+        return pb.StartReindexResponse()
+
+    @override
+    def GetReindex(
+        self, request: pb.GetReindexRequest, context: grpc.ServicerContext
+    ) -> pb.GetReindexResponse:
+        """Tell how far a reindex is."""
+        profile = self._profiles.open(request.profile)
+        progress = read_progress(profile)
+        worker = self._upkeep.worker(profile.name)
+        problem = worker.reindex_problem if worker is not None and progress.target else ""
+        return pb.GetReindexResponse(
+            state=_state(progress.target, problem),
+            target_model=progress.target,
+            serving_model=progress.serving,
+            done=progress.done,
+            total=progress.total,
+            problem=problem,
+        )
+
+    def _message(self, name: str) -> pb.Profile:
+        path = self._profiles.path(name)
+        model = self._model_of(name)
+        return pb.Profile(
+            name=name,
+            model="" if model is None else model.name,
+            dimensions=0 if model is None else model.dimensions,
+            file_bytes=database_bytes(path),
+        )
+
+    def _model_of(self, name: str) -> Model | None:
+        for profile in self._profiles.opened():
+            if profile.name == name:
+                return profile.serving_model
+        try:
+            return peek_model(self._profiles.path(name))
+        except ServiceError:
+            # A profile that cannot be opened is listed all the same; its use says why.
+            return None
+
+
+def _state(target: str, problem: str) -> pb.ReindexState.ValueType:
+    if not target:
+        return pb.REINDEX_STATE_NONE
+    return pb.REINDEX_STATE_WAITING if problem else pb.REINDEX_STATE_RUNNING

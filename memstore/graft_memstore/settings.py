@@ -1,0 +1,75 @@
+"""What the memstore reads from its environment and its home."""
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Self
+
+from graft.wire.models import BGE_M3, STARTER, default_model_name, read_registry
+from graft.wire.paths import Home
+from graft.wire.settings import SETTINGS, Settings, load
+
+KEY_VARIABLE = "GRAFT_DB_KEY"
+
+
+class EncryptionError(Exception):
+    """Encryption was asked for and cannot be had; the message says what to do."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MemstoreSettings:
+    """Everything that the process is told from outside.
+
+    Attributes:
+        environ: environment that embedders are started with, cut down by the launcher.
+    """
+
+    home: Home
+    values: Settings
+    environ: Mapping[str, str]
+
+    @classmethod
+    def read(cls, home_argument: str, environ: Mapping[str, str] | None = None) -> Self:
+        """Read the environment; *home_argument* wins over GRAFT_HOME.
+
+        Raises:
+            EncryptionError: `KEY_VARIABLE` is set.
+            SettingError: a setting has a value that cannot be meant.
+        """
+        environ = dict(os.environ if environ is None else environ)
+        if environ.get(KEY_VARIABLE):
+            raise EncryptionError(
+                f"{KEY_VARIABLE} is set, but this build of SQLite cannot encrypt; nothing was "
+                "started, so that nothing is stored in the clear by mistake. Unset it, and keep "
+                "the home on an encrypted disk instead"
+            )
+        if home_argument:
+            environ["GRAFT_HOME"] = home_argument
+        home = Home.resolve(environ)
+        return cls(home=home, values=load(environ, home.config_file), environ=environ)
+
+    def default_model(self) -> str:
+        """Return the name of the model for profiles without vectors.
+
+        Raises:
+            RegistryError: the registry of models cannot be read.
+        """
+        return default_model_name(self.home, self.values.text("model"))
+
+    def model_names(self) -> list[str]:
+        """Return every model that a profile can be moved to.
+
+        Raises:
+            RegistryError: the registry of models cannot be read.
+        """
+        registered = read_registry(self.home).get("registered")
+        names = list(registered) if isinstance(registered, dict) else []
+        return [STARTER, BGE_M3, *sorted(names)]
+
+    def shown(self) -> dict[str, str]:
+        """Return the values that status shows, by name; secrets are left out."""
+        return {
+            setting.name: self.values.text(setting.name)
+            for setting in SETTINGS
+            if not setting.secret
+        }

@@ -1,0 +1,165 @@
+"""Checks one profile from inside, repairing nothing."""
+
+import os
+import shutil
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import apsw
+
+from graft_memstore.model import ModelRole
+from graft_memstore.store.coverage import count_forgotten
+from graft_memstore.store.erasures import count_erasures
+from graft_memstore.store.integrity import foreign_key_problems, integrity_problems
+from graft_memstore.store.migrate import migrations, schema_version
+from graft_memstore.store.models import read_model
+from graft_memstore.store.notes import read_stored_after
+from graft_memstore.store.pending import count_pending
+from graft_memstore.store.profile import Index, Profile
+from graft_memstore.write.hashes import content_hash
+
+PAGE_ROWS = 500
+FREE_BYTES_MIN = 200 * 1024 * 1024
+OTHERS_MAY = 0o077
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Finding:
+    """One thing that was checked; *detail* says what was seen and, if not ok, what to do."""
+
+    name: str
+    ok: bool
+    detail: str
+
+
+def check_profile(profile: Profile[Index], worker_problem: str) -> list[Finding]:
+    """Check a profile's file and what is in it, in a fixed order.
+
+    Args:
+        profile: the profile.
+        worker_problem: why texts do not get their vectors now, empty if they do.
+
+    Raises:
+        ServiceError: the file cannot be read at all.
+    """
+    with profile.snapshot() as connection:
+        checks: list[Callable[[], Finding]] = [
+            lambda: _schema(connection),
+            lambda: _files(profile),
+            lambda: _disk(profile),
+            lambda: _journal(connection),
+            lambda: _integrity(connection),
+            lambda: _foreign_keys(connection),
+            lambda: _audit(profile, connection),
+            lambda: _texts(connection),
+            lambda: _vectors(connection),
+            lambda: _pending(connection, worker_problem),
+            lambda: _erasing(connection),
+        ]
+        return [check() for check in checks]
+
+
+def _schema(connection: apsw.Connection) -> Finding:
+    version, newest = schema_version(connection), max(migrations())
+    return Finding(
+        name="schema",
+        ok=version == newest,
+        detail=f"schema {version}, this program knows {newest}",
+    )
+
+
+def _files(profile: Profile[Index]) -> Finding:
+    loose = [
+        f"chmod {mode} {path}"
+        for path, mode in ((profile.path.parent, "700"), (profile.path, "600"))
+        if path.stat().st_mode & OTHERS_MAY
+    ]
+    return Finding(
+        name="modes",
+        ok=not loose,
+        detail="readable by you alone" if not loose else f"others may read; run: {loose[0]}",
+    )
+
+
+def _disk(profile: Profile[Index]) -> Finding:
+    free = shutil.disk_usage(profile.path.parent).free
+    return Finding(
+        name="disk",
+        ok=free >= FREE_BYTES_MIN and os.access(profile.path, os.W_OK),
+        detail=f"{free // (1024 * 1024):,} MiB free, {FREE_BYTES_MIN // (1024 * 1024)} needed",
+    )
+
+
+def _journal(connection: apsw.Connection) -> Finding:
+    mode = str(connection.pragma("journal_mode"))
+    why = "" if mode == "wal" else "; the file system is not safe for wal, so writes are slower"
+    return Finding(name="journal", ok=True, detail=mode + why)
+
+
+def _integrity(connection: apsw.Connection) -> Finding:
+    problems = integrity_problems(connection)
+    return Finding(
+        name="integrity",
+        ok=not problems,
+        detail="ok" if not problems else f"{problems[0]}; restore a backup",
+    )
+
+
+def _foreign_keys(connection: apsw.Connection) -> Finding:
+    problems = foreign_key_problems(connection)
+    return Finding(
+        name="foreign keys",
+        ok=not problems,
+        detail="ok" if not problems else f"{problems[0]}; restore a backup",
+    )
+
+
+def _audit(profile: Profile[Index], connection: apsw.Connection) -> Finding:
+    report = profile.chain.verify(connection)
+    advice = "" if report.ok else "; compare with a backup"
+    return Finding(name="audit", ok=report.ok, detail=report.detail + advice)
+
+
+def _texts(connection: apsw.Connection) -> Finding:
+    """Compare every note's text with the hash that was taken when it came in."""
+    after = count = 0
+    while page := read_stored_after(connection, after, PAGE_ROWS):
+        for note in page:
+            if content_hash(note.title, note.body, note.kind) != note.content_hash:
+                return Finding(
+                    name="texts",
+                    ok=False,
+                    detail=f"the text of note {note.id} was changed from outside; "
+                    "compare it with a backup",
+                )
+            after, count = note.seq, count + 1
+    return Finding(name="texts", ok=True, detail=f"{count} notes as they were stored")
+
+
+def _vectors(connection: apsw.Connection) -> Finding:
+    model = read_model(connection, ModelRole.SERVING)
+    if model is None:
+        return Finding(name="vectors", ok=True, detail="none yet")
+    forgotten = count_forgotten(connection, model.model_id)
+    return Finding(
+        name="vectors",
+        ok=not forgotten,
+        detail=f"model {model.name}"
+        if not forgotten
+        else f"{forgotten} notes have no vector; run: graft reindex --model {model.name}",
+    )
+
+
+def _pending(connection: apsw.Connection, worker_problem: str) -> Finding:
+    count = count_pending(connection)
+    why = f"; {worker_problem}" if count and worker_problem else ""
+    return Finding(name="pending", ok=not why, detail=f"{count} texts wait for vectors{why}")
+
+
+def _erasing(connection: apsw.Connection) -> Finding:
+    count = count_erasures(connection)
+    return Finding(
+        name="erasing",
+        ok=True,
+        detail=f"{count} deleted notes are still to be cleaned from the file",
+    )

@@ -1,0 +1,93 @@
+"""The thread that keeps a profile's index fresh, its deleted words gone, its receipts few."""
+
+import logging
+import threading
+import time
+
+from graft.wire.errors import ServiceError
+from graft_memstore.store.erasures import clean_file, count_erasures
+from graft_memstore.store.profile import Index, Profile
+from graft_memstore.store.requests import prune
+from graft_memstore.store.transaction import Transaction
+
+ERASE_RETRY_SECONDS = 2.0
+PRUNE_SECONDS = 3600.0
+PRUNE_ROWS_MAX = 10_000
+STOP_SECONDS = 10.0
+
+log = logging.getLogger(__name__)
+
+
+class Housekeeper:
+    """Looks after a profile whenever something is committed, and now and then."""
+
+    def __init__(self, profile: Profile[Index]) -> None:
+        self._profile = profile
+        self._stopping = threading.Event()
+        self._loaded: Index | None = None
+        self._next_prune = 0.0
+        self._erasing = False
+        self._thread = threading.Thread(
+            target=self._work, name=f"housekeeper-{profile.name}", daemon=True
+        )
+        self._thread.start()
+
+    @property
+    def busy(self) -> bool:
+        """Whether the file is still to be cleaned of deleted notes."""
+        return self._erasing
+
+    def stop(self) -> None:
+        """End the thread."""
+        self._stopping.set()
+        self._profile.changes.notify()
+        self._thread.join(STOP_SECONDS)
+
+    def _work(self) -> None:
+        while not self._stopping.is_set():
+            count = self._profile.changes.count
+            try:
+                self._keep_index()
+                self._clean()
+                self._prune()
+            except ServiceError as error:
+                if not self._stopping.is_set():
+                    log.info(
+                        "housekeeping waits profile=%s because=%s",
+                        self._profile.name,
+                        error.message,
+                    )
+            except Exception:
+                # The thread's root: a bug must not end what every later note relies on.
+                log.exception("bug in housekeeping profile=%s", self._profile.name)
+            self._profile.changes.wait(
+                count, ERASE_RETRY_SECONDS if self._erasing else PRUNE_SECONDS
+            )
+
+    def _keep_index(self) -> None:
+        index = self._profile.index
+        if index is None:
+            return
+        with self._profile.snapshot() as connection:
+            if index is self._loaded:
+                index.refresh(connection)
+            else:
+                index.load(connection)
+                self._loaded = index
+
+    def _clean(self) -> None:
+        with self._profile.snapshot() as connection:
+            waits = count_erasures(connection) > 0
+        # The snapshot above is closed: a reader would hold up the checkpoint.
+        self._erasing = waits and not self._profile.run(clean_file)
+
+    def _prune(self) -> None:
+        now = time.monotonic()
+        if now < self._next_prune:
+            return
+
+        def forget(transaction: Transaction) -> int:
+            return prune(transaction.connection, transaction.at_ms, PRUNE_ROWS_MAX)
+
+        if self._profile.write(forget) < PRUNE_ROWS_MAX:
+            self._next_prune = now + PRUNE_SECONDS

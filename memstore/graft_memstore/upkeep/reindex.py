@@ -1,0 +1,148 @@
+"""Moves a profile to another model: embeds everything anew beside what serves, then switches.
+
+What is asked for stands in the file (`meta`), and so do the target's model and the texts that
+still wait for it; a restart goes on from there. Until the switch every answer comes from the
+old vectors, after it from the new ones: one transaction lies between.
+"""
+
+from dataclasses import dataclass
+
+from graft.wire.errors import ReindexStateError
+from graft_memstore.deadline import Deadline
+from graft_memstore.embedding import Embedder, ModelFacts, WantedModel
+from graft_memstore.model import Model, ModelRole
+from graft_memstore.store import meta
+from graft_memstore.store.models import delete_model, read_model, set_role
+from graft_memstore.store.notes import count_notes
+from graft_memstore.store.pending import (
+    count_for_model,
+    count_notes_for_model,
+    delete_for_model,
+    insert_all_pending,
+)
+from graft_memstore.store.profile import Index, Profile
+from graft_memstore.store.transaction import Transaction
+from graft_memstore.store.vectors import drop_bits
+from graft_memstore.write.prepare import ONE_WINDOW_CHARS
+from graft_memstore.write.vectors import add_model
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReindexProgress:
+    """How far a reindex is.
+
+    Attributes:
+        target: model that the profile moves to; empty when none runs.
+        serving: model that answers now; empty before the first vector.
+        done: notes that the target knows whole.
+        total: notes in all.
+    """
+
+    target: str
+    serving: str
+    done: int
+    total: int
+
+
+def ask_for_reindex(profile: Profile[Index], model_name: str) -> None:
+    """Enter that the profile is to move to *model_name*; asking again for it is safe.
+
+    Raises:
+        ReindexStateError: it moves to another model already.
+        ServiceError: see `Profile.write`.
+    """
+
+    def enter(transaction: Transaction) -> None:
+        asked = meta.read(transaction.connection, meta.REINDEX_MODEL)
+        if asked is not None and asked != model_name:
+            raise ReindexStateError(
+                f"profile {profile.name} is being moved to {asked}; wait for that to end",
+                metadata={"target": asked},
+            )
+        meta.write(transaction.connection, meta.REINDEX_MODEL, model_name)
+
+    profile.write(enter)
+
+
+def read_progress(profile: Profile[Index]) -> ReindexProgress:
+    """Tell how far the profile's reindex is."""
+    with profile.snapshot() as connection:
+        asked = meta.read(connection, meta.REINDEX_MODEL) or ""
+        serving = read_model(connection, ModelRole.SERVING)
+        target = read_model(connection, ModelRole.TARGET)
+        total = count_notes(connection)
+        left = total if target is None else count_notes_for_model(connection, target.model_id)
+    return ReindexProgress(
+        target=asked,
+        serving="" if serving is None else serving.name,
+        done=total - left if asked else 0,
+        total=total,
+    )
+
+
+def move_on(profile: Profile[Index], embedder: Embedder, deadline: Deadline) -> bool:
+    """Begin what was asked for, or switch when nothing is left; tell whether it did anything.
+
+    Raises:
+        ModelNotReadyError: the target cannot be had now.
+        ServiceError: see `Profile.write`.
+    """
+    with profile.snapshot() as connection:
+        asked = meta.read(connection, meta.REINDEX_MODEL)
+        target = read_model(connection, ModelRole.TARGET)
+        if asked is None:
+            return False
+        if target is not None and count_for_model(connection, target.model_id):
+            return False
+    if target is None:
+        facts = embedder.facts(WantedModel(name=asked), deadline)
+        profile.write(lambda transaction: _begin(transaction, facts))
+    else:
+        profile.write(lambda transaction: _switch(transaction, target))
+    return True
+
+
+def abandon_target(profile: Profile[Index]) -> None:
+    """Forget the target's vectors, so that the reindex begins anew: its file has changed.
+
+    Raises:
+        ServiceError: see `Profile.write`.
+    """
+
+    def forget(transaction: Transaction) -> None:
+        connection = transaction.connection
+        target = read_model(connection, ModelRole.TARGET)
+        if target is not None:
+            delete_for_model(connection, target.model_id)
+            drop_bits(connection, target.model_id)
+            delete_model(connection, target.model_id)
+
+    profile.write(forget)
+
+
+def _begin(transaction: Transaction, facts: ModelFacts) -> None:
+    connection = transaction.connection
+    serving = read_model(connection, ModelRole.SERVING)
+    if serving is None:
+        # Nothing has a vector yet: what waits will get this model's.
+        add_model(connection, facts, ModelRole.SERVING)
+        meta.clear(connection, meta.REINDEX_MODEL)
+    elif serving.identity == facts.identity:
+        meta.clear(connection, meta.REINDEX_MODEL)
+    else:
+        target = add_model(connection, facts, ModelRole.TARGET)
+        insert_all_pending(connection, target.model_id, ONE_WINDOW_CHARS)
+
+
+def _switch(transaction: Transaction, target: Model) -> None:
+    connection = transaction.connection
+    if count_for_model(connection, target.model_id):
+        return  # a note came in since; it is embedded first
+    serving = read_model(connection, ModelRole.SERVING)
+    if serving is not None:
+        drop_bits(connection, serving.model_id)
+        delete_model(connection, serving.model_id)
+    # What still waited for the old model has vectors of the new one.
+    delete_for_model(connection, None)
+    set_role(connection, target.model_id, ModelRole.SERVING)
+    meta.clear(connection, meta.REINDEX_MODEL)

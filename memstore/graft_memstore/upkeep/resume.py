@@ -1,0 +1,26 @@
+"""Finds the profiles that an earlier process left work for."""
+
+from contextlib import closing
+from pathlib import Path
+
+from graft_memstore.store import meta
+from graft_memstore.store.database import open_connection
+from graft_memstore.store.erasures import count_erasures
+from graft_memstore.store.migrate import migrations, schema_version
+from graft_memstore.store.pending import count_pending
+
+
+def has_work(path: Path) -> bool:
+    """Tell whether the database file at *path* has texts, notes or a reindex that wait.
+
+    Raises:
+        ServiceError: see `open_connection`.
+    """
+    with closing(open_connection(path, write=False)) as connection:
+        if schema_version(connection) != max(migrations()):
+            return False
+        return bool(
+            count_pending(connection)
+            or count_erasures(connection)
+            or meta.read(connection, meta.REINDEX_MODEL) is not None
+        )

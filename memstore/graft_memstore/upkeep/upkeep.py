@@ -1,0 +1,54 @@
+"""Everything that goes on behind the calls, for every open profile."""
+
+import threading
+
+from graft_memstore.embedding import Embedder
+from graft_memstore.store.profile import Index, Profile
+from graft_memstore.upkeep.housekeeper import Housekeeper
+from graft_memstore.upkeep.vector_worker import VectorWorker
+
+
+class Upkeep:
+    """Starts the threads of each profile and ends them together.
+
+    Args:
+        embedder: makes the vectors.
+    """
+
+    def __init__(self, embedder: Embedder) -> None:
+        self._embedder = embedder
+        self._lock = threading.Lock()
+        self._workers: dict[str, VectorWorker] = {}
+        self._housekeepers: dict[str, Housekeeper] = {}
+
+    def watch(self, profile: Profile[Index]) -> None:
+        """Look after *profile* from now on."""
+        with self._lock:
+            self._workers[profile.name] = VectorWorker(profile, self._embedder)
+            self._housekeepers[profile.name] = Housekeeper(profile)
+
+    def worker(self, profile_name: str) -> VectorWorker | None:
+        """Return the thread that makes a profile's vectors, None for one that is not open."""
+        with self._lock:
+            return self._workers.get(profile_name)
+
+    def busy(self) -> bool:
+        """Tell whether there is work that can be done now."""
+        with self._lock:
+            threads: list[VectorWorker | Housekeeper] = [
+                *self._workers.values(),
+                *self._housekeepers.values(),
+            ]
+        return any(thread.busy for thread in threads)
+
+    def stop(self) -> None:
+        """End all threads; what is left is done after the next start."""
+        with self._lock:
+            threads: list[VectorWorker | Housekeeper] = [
+                *self._workers.values(),
+                *self._housekeepers.values(),
+            ]
+            self._workers.clear()
+            self._housekeepers.clear()
+        for thread in threads:
+            thread.stop()
