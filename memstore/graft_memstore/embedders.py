@@ -10,7 +10,7 @@ from typing_extensions import override
 
 from graft.embedder.v1 import embedder_pb2
 from graft.wire.errors import ModelNotReadyError
-from graft.wire.models import MODEL_NAME
+from graft.wire.models import MODEL_NAME, RegistryError
 from graft_memstore.deadline import Deadline
 from graft_memstore.embedder_process import EmbedderProcess, EmbedderReport, Launch
 from graft_memstore.embedding import (
@@ -86,8 +86,15 @@ class Embedders(Embedder):
 
     @override
     def default_model(self) -> str:
-        """Return the name of the model for profiles without vectors."""
-        return self._default_model()
+        """Return the name of the model for profiles without vectors.
+
+        Raises:
+            ModelNotReadyError: the registry of models cannot be read.
+        """
+        try:
+            return self._default_model()
+        except RegistryError as error:
+            raise ModelNotReadyError(str(error), metadata={"state": "failed"}) from error
 
     def reports(self, names: Sequence[str]) -> list[EmbedderReport]:
         """Tell how the embedders in use are, and those of *names* that run; starts nothing."""

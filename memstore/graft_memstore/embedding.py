@@ -123,7 +123,11 @@ class Embedder(Protocol):
         """
 
     def default_model(self) -> str:
-        """Return the name of the model for profiles without vectors."""
+        """Return the name of the model for profiles without vectors.
+
+        Raises:
+            ModelNotReadyError: nobody can tell.
+        """
 
 
 def model_for(serving: Model | None, embedder: Embedder) -> WantedModel:

@@ -1,0 +1,41 @@
+"""`python -m graft_memstore serve`: run the memory service of one home."""
+
+import argparse
+import sys
+from collections.abc import Sequence
+
+from graft.wire.paths import UnsafeDirectoryError
+from graft.wire.settings import SettingError
+from graft_memstore.serve import serve
+from graft_memstore.settings import EncryptionError, MemstoreSettings
+
+REFUSED, WRONG_USAGE = 1, 2
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the service and return the exit status: 0 done, 1 refused, 2 wrong usage."""
+    options = _parser().parse_args(arguments)
+    try:
+        return serve(MemstoreSettings.read(options.home), options.ready_fd)
+    except (EncryptionError, UnsafeDirectoryError) as error:
+        return _complain(str(error), REFUSED)
+    except SettingError as error:
+        return _complain(str(error), WRONG_USAGE)
+
+
+def _complain(message: str, status: int) -> int:
+    print(message, file=sys.stderr, flush=True)  # noqa: T201 - errors go to stderr
+    return status
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="python -m graft_memstore", description=__doc__)
+    commands = parser.add_subparsers(dest="command", required=True)
+    run = commands.add_parser("serve", help="serve until told to stop, or idle for long")
+    run.add_argument("--home", default="", help="home to serve; else GRAFT_HOME, else ~/.graft")
+    run.add_argument("--ready-fd", type=int, help="descriptor to tell when it listens")
+    return parser
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,146 @@
+"""Builds the memstore out of its parts and runs it until it is told to stop."""
+
+import logging
+import os
+import sys
+import threading
+import time
+from collections.abc import Sequence
+
+import grpc
+
+from graft.memory.v1 import (
+    daemon_service_pb2,
+    daemon_service_pb2_grpc,
+    notes_service_pb2,
+    notes_service_pb2_grpc,
+    profiles_service_pb2,
+    profiles_service_pb2_grpc,
+)
+from graft.wire.daemon import Control, DaemonOptions, run_daemon
+from graft.wire.errors import ServiceError
+from graft.wire.health import set_serving
+from graft_memstore.embedder_process import Launch
+from graft_memstore.embedders import Embedders, extra_obstacle
+from graft_memstore.ids import id_maker
+from graft_memstore.recall.index import VectorIndex
+from graft_memstore.recall.similar import SimilarNotes
+from graft_memstore.service.daemon import DaemonParts, DaemonServicer
+from graft_memstore.service.notes import NotesServicer
+from graft_memstore.service.profiles import ProfilesServicer
+from graft_memstore.settings import MemstoreSettings
+from graft_memstore.store.profiles import Profiles, StoreOptions
+from graft_memstore.upkeep.resume import has_work
+from graft_memstore.upkeep.upkeep import Upkeep
+from graft_memstore.write.insert import Inserter
+
+SERVICE = "memstore"
+DOMAIN = "graft.memory"
+LOG_FORMAT = "%(asctime)s %(levelname)s %(name)s %(message)s"
+
+DAEMON = daemon_service_pb2.DESCRIPTOR.services_by_name["DaemonService"].full_name
+NOTES = notes_service_pb2.DESCRIPTOR.services_by_name["NotesService"].full_name
+PROFILES = profiles_service_pb2.DESCRIPTOR.services_by_name["ProfilesService"].full_name
+NOT_USE = (f"/{DAEMON}/GetStatus", f"/{DAEMON}/Stop", f"/{DAEMON}/CheckProfile")
+
+log = logging.getLogger(__name__)
+
+
+def serve(settings: MemstoreSettings, ready_fd: int | None) -> int:
+    """Serve the home's notes until told to stop; return the exit status."""
+    logging.basicConfig(
+        stream=sys.stderr, level=settings.values.text("log_level").upper(), format=LOG_FORMAT
+    )
+    memstore = Memstore(settings)
+    return run_daemon(
+        DaemonOptions(
+            home=settings.home,
+            service=SERVICE,
+            domain=DOMAIN,
+            idle_minutes=settings.values.number("idle_minutes"),
+            ready_fd=ready_fd,
+            not_use=NOT_USE,
+        ),
+        register=memstore.register,
+        busy=memstore.upkeep.busy,
+        on_stop=memstore.stop,
+    )
+
+
+class Memstore:
+    """The parts of the process, each built once."""
+
+    def __init__(self, settings: MemstoreSettings) -> None:
+        self._settings = settings
+        self.embedders = Embedders(
+            Launch(
+                home=settings.home,
+                command=(
+                    *(sys.executable, "-m", "graft_embedder", "serve"),
+                    *("--home", str(settings.home.root)),
+                ),
+                environ=settings.environ,
+                obstacle=extra_obstacle,
+            ),
+            settings.default_model,
+        )
+        self.upkeep = Upkeep(self.embedders)
+        self.profiles: Profiles[VectorIndex] = Profiles(
+            StoreOptions(
+                profiles=settings.home.profiles,
+                audit=settings.home.audit,
+                make_index=VectorIndex,
+                now_ms=wall_clock_ms,
+                random=os.urandom,
+                opened=self.upkeep.watch,
+            )
+        )
+
+    def register(self, server: grpc.Server, control: Control) -> Sequence[str]:
+        """Add every servicer to *server* and go on with what an earlier process left."""
+        notes_service_pb2_grpc.add_NotesServiceServicer_to_server(
+            NotesServicer(
+                self.profiles,
+                Inserter(self.embedders, SimilarNotes(wall_clock_ms), id_maker(os.urandom)),
+            ),
+            server,
+        )
+        profiles_service_pb2_grpc.add_ProfilesServiceServicer_to_server(
+            ProfilesServicer(self.profiles, self.upkeep, self._settings.model_names), server
+        )
+        daemon_service_pb2_grpc.add_DaemonServiceServicer_to_server(
+            DaemonServicer(
+                DaemonParts(
+                    profiles=self.profiles,
+                    upkeep=self.upkeep,
+                    process=control,
+                    reports=self.embedders.reports,
+                    settings=self._settings.shown(),
+                )
+            ),
+            server,
+        )
+        names = (NOTES, PROFILES, DAEMON)
+        set_serving(control.health, names, serving=True)
+        threading.Thread(target=self.resume, name="resume", daemon=True).start()
+        return names
+
+    def resume(self) -> None:
+        """Open the profiles whose work an earlier process did not finish."""
+        for name in self.profiles.names():
+            try:
+                if has_work(self.profiles.path(name)):
+                    self.profiles.open(name)
+            except ServiceError as error:
+                log.warning("cannot go on with profile=%s because=%s", name, error.message)
+
+    def stop(self) -> None:
+        """Put everything away: the threads, the files, the embedders."""
+        self.upkeep.stop()
+        self.profiles.close()
+        self.embedders.stop()
+
+
+def wall_clock_ms() -> int:
+    """Return the time, UTC milliseconds."""
+    return time.time_ns() // 1_000_000
