@@ -20,6 +20,8 @@ POSTINGS_MAX = 6_000
 """Rows that the terms of one question may touch together, the rarest terms first."""
 TOKEN_CHARS_MAX = 256
 """Of a longer token the beginning is searched for as a whole, and all its words one by one."""
+CAMEL_CHARS_MAX = 128
+"""A longer word is no identifier that anybody would search for by its parts."""
 PIECE_CHARS_MIN = 3
 """The trigram index finds nothing shorter."""
 LONG_WORD_CHARS = 12
@@ -39,7 +41,8 @@ CJK_RUN = re.compile(f"[{_CJK}]+")
 # Format characters that change how a word looks but not what it says.
 _INVISIBLE = "\u00ad\u034f\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u2064\ufe00-\ufe0f\ufeff"
 _INVISIBLE_RUN = re.compile(f"[{_INVISIBLE}]+")
-_UNBINDABLE = re.compile("[\x00-\x08\x0e-\x1f\x7f-\x9f\ud800-\udfff]")
+# Control characters, lone surrogates, and letters that everybody draws as they like.
+_UNREADABLE = re.compile("[\x00-\x08\x0e-\x1f\x7f-\x9f\ud800-\uf8ff\U000f0000-\U0010ffff]")
 _ACCENT = re.compile("[\u0300-\u036f]+")
 
 
@@ -55,14 +58,18 @@ def _marks() -> str:
     return "".join(f"{chr(low)}-{chr(high)}" for low, high in ranges)
 
 
-_LETTER = rf"(?:[^\W_]|[{_marks()}])"
-_WORD = re.compile(rf"{_LETTER}+")
+_MARKS = _marks()
+_NO_LETTER = re.compile(rf"[^\x00-\x7f\w{_MARKS}]")
+_ONE_WORD = rf"[^\W_]+(?:[{_MARKS}]+[^\W_]*)*"
+_WORD = re.compile(_ONE_WORD)
 # A word, or words held together by what identifiers, paths and addresses are held together with.
 # ++ and # end the names of languages.
-_TOKEN = re.compile(rf"{_LETTER}+(?:(?:\+\+|\#)(?!\w))?(?:[-._/:@+#\\'’=~%&?$]{{1,3}}{_LETTER}+)*")
+_TOKEN = re.compile(
+    rf"{_ONE_WORD}(?:(?:\+\+|\#)(?!\w))?(?:[-._/:@+#\\'=~%&?$]{{1,3}}{_ONE_WORD})*"
+)
 _JOINED = re.compile(r"[-._/:@+#\\=~%&?$]")
 _HUMP = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|[0-9]+")
-_CAMEL = re.compile(r"[A-Za-z0-9]*(?:[a-z][A-Z]|[A-Z]{2}[a-z])[A-Za-z0-9]*")
+_CAMEL = re.compile(r"[a-z][A-Z]|[A-Z]{2}[a-z]")
 _HAS_DIGIT = re.compile(r"\d")
 
 
@@ -107,11 +114,13 @@ class FoldedQuestion:
 
 
 def clean(text: str) -> str:
-    """Return *text* in compatibility form without what SQLite or the eye cannot take."""
-    visible = _UNBINDABLE.sub(" ", text)
+    """Return *text* in compatibility form, what is neither a letter nor ASCII made a space."""
+    visible = _UNREADABLE.sub(" ", text)
     if visible.isascii():
         return visible
-    return unicodedata.normalize("NFKC", _INVISIBLE_RUN.sub("", visible))
+    plain = unicodedata.normalize("NFKC", _INVISIBLE_RUN.sub("", visible))
+    # SQLite's tables are of another Unicode than Python's: what is no letter here is none there.
+    return _NO_LETTER.sub(" ", plain.replace("’", "'"))
 
 
 def fold(text: str) -> str:
@@ -178,10 +187,8 @@ def _parts(token: str) -> list[str]:
     """Return the folded words of a token, with the humps of camelCase after their whole."""
     parts: list[str] = []
     for match in _WORD.finditer(token):
-        word = match[0]
-        parts.append(fold(word))
-        if _CAMEL.fullmatch(word):
-            parts.extend(hump.lower() for hump in _HUMP.findall(word) if len(hump) > 1)
+        parts.append(fold(match[0]))
+        parts.extend(hump.lower() for hump in _humps(match[0]))
     return parts
 
 
@@ -196,13 +203,17 @@ def _named(token: str, whole: str, parts: list[str]) -> Iterator[str]:
 
 def _spread(plain: str) -> str:
     """Return folded text with the parts of camelCase beside it and CJK runs set apart."""
-    humped = _CAMEL.sub(_with_humps, plain)
-    return fold(CJK_RUN.sub(lambda run: f" {run[0]} ", humped))
+    apart = CJK_RUN.sub(lambda run: f" {run[0]} ", plain)
+    if _CAMEL.search(apart):
+        apart = _WORD.sub(lambda word: " ".join((word[0], *_humps(word[0]))), apart)
+    return fold(apart)
 
 
-def _with_humps(match: re.Match[str]) -> str:
-    humps = [hump for hump in _HUMP.findall(match[0]) if len(hump) > 1]
-    return " ".join((match[0], *humps))
+def _humps(word: str) -> list[str]:
+    """Return the parts of a word in camelCase, none of any other word."""
+    if len(word) > CAMEL_CHARS_MAX or not word.isascii() or not _CAMEL.search(word):
+        return []
+    return [hump for hump in _HUMP.findall(word) if len(hump) > 1]
 
 
 def _pairs(plain: str) -> Iterator[str]:
