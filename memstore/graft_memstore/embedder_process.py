@@ -61,6 +61,7 @@ class Launch:
     Attributes:
         home: its home.
         command: program and arguments; the model's name is added.
+        build: build of this installation; an idle embedder of another one is replaced.
         environ: environment, cut down by `ensure_running`.
         obstacle: tells why none can be started here; empty when one can.
     """
@@ -68,6 +69,7 @@ class Launch:
     home: Home
     command: tuple[str, ...]
     environ: Mapping[str, str]
+    build: str
     obstacle: Callable[[], str]
 
 
@@ -161,20 +163,22 @@ class EmbedderProcess:
             backend=BACKEND_NAMES.get(reply.backend, ""),
         )
 
-    def stop(self) -> None:
-        """End the process once its calls have finished; does nothing when none runs."""
+    def stop(self, *, only_if_idle: bool = False) -> bool:
+        """End the process once its calls have finished; tell whether none runs now."""
         self._disconnect()
         try:
             record = find_running(self._launch.home, self._service)
             if record is None:
-                return
+                return True
             with open_channel(record.socket) as channel:
                 embedder_pb2_grpc.EmbedderServiceStub(channel).Stop(
-                    embedder_pb2.StopRequest(), timeout=ASK_SECONDS
+                    embedder_pb2.StopRequest(only_if_idle=only_if_idle), timeout=ASK_SECONDS
                 )
-            wait_until_gone(self._launch.home, self._service, time.monotonic() + STOP_SECONDS)
         except (StartError, grpc.RpcError) as error:
             log.info("cannot stop service=%s because=%s", self._service, type(error).__name__)
+            return False
+        end = time.monotonic() + STOP_SECONDS
+        return wait_until_gone(self._launch.home, self._service, end)
 
     def _embed_while_alive(
         self, request: embedder_pb2.EmbedRequest, end: float, deadline: Deadline
@@ -276,7 +280,8 @@ class EmbedderProcess:
             raise self._not_ready(failure.problem, state="failed")
         try:
             record = find_running(self._launch.home, self._service)
-            if record is None:
+            other_build = record is not None and record.build != self._launch.build
+            if record is None or (other_build and self.stop(only_if_idle=True)):
                 record = self._start(end)
         except (StartError, UnsafeDirectoryError) as error:
             if _left(end) <= 0:

@@ -17,6 +17,7 @@ from graft.memory.v1 import (
     profiles_service_pb2,
     profiles_service_pb2_grpc,
 )
+from graft.wire.build import build_id
 from graft.wire.daemon import Control, DaemonOptions, run_daemon
 from graft.wire.errors import ServiceError
 from graft.wire.health import set_serving
@@ -80,6 +81,7 @@ class Memstore:
                     *("--home", str(settings.home.root)),
                 ),
                 environ=settings.environ,
+                build=build_id(),
                 obstacle=extra_obstacle,
             ),
             settings.default_model,

@@ -65,6 +65,11 @@ class ChainHead:
     def __init__(self, path: Path) -> None:
         self._path = path
 
+    @property
+    def path(self) -> Path:
+        """Where it lies."""
+        return self._path
+
     def read(self) -> Link | None:
         """Return what it remembers, None when it was never written.
 
@@ -188,7 +193,8 @@ class AuditChain:
             return (
                 f"the chain does not hold event {head.count}, its last known one "
                 f"(it has {last.count if last else 0}): the file was replaced by an older copy, "
-                "or changed from outside"
+                "or changed from outside. Where you removed it yourself, remove its head too: "
+                f"{self._head.path}"
             )
         return ""
 

@@ -14,8 +14,8 @@ from graft_memstore.model import Model, ModelId, ModelRole
 from graft_memstore.store import meta
 from graft_memstore.store.chain import AuditChain
 from graft_memstore.store.changes import Changes
-from graft_memstore.store.database import open_connection
-from graft_memstore.store.migrate import migrate
+from graft_memstore.store.database import database_errors, open_connection
+from graft_memstore.store.migrate import migrate, migrations, schema_version
 from graft_memstore.store.models import read_model
 from graft_memstore.store.readers import Readers
 from graft_memstore.store.transaction import Transaction, WriteContext
@@ -179,11 +179,14 @@ def database_bytes(path: Path) -> int:
 def peek_model(path: Path) -> Model | None:
     """Return the serving model of a profile that is not open, None before its first vector.
 
+    None, too, for a file that another version of the program wrote; opening it says so.
+
     Raises:
-        ServiceError: see `open_connection` and `migrate`.
+        ServiceError: see `open_connection`.
     """
-    with closing(open_connection(path)) as connection:
-        migrate(connection, path)
+    with database_errors(path), closing(open_connection(path, write=False)) as connection:
+        if schema_version(connection) != max(migrations()):
+            return None
         return read_model(connection, ModelRole.SERVING)
 
 

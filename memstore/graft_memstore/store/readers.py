@@ -74,8 +74,12 @@ class Readers:
         return self._open_reader()
 
     def _give_back(self, connection: apsw.Connection) -> None:
-        if connection.in_transaction:
-            connection.execute("ROLLBACK")
+        try:
+            if connection.in_transaction:
+                connection.execute("ROLLBACK")
+        except apsw.Error:
+            connection.close()
+            raise
         with self._lock:
             if not self._closed:
                 self._idle.append(connection)

@@ -4,7 +4,7 @@ from contextlib import closing
 from pathlib import Path
 
 from graft_memstore.store import meta
-from graft_memstore.store.database import open_connection
+from graft_memstore.store.database import database_errors, open_connection
 from graft_memstore.store.erasures import count_erasures
 from graft_memstore.store.migrate import migrations, schema_version
 from graft_memstore.store.pending import count_pending
@@ -16,7 +16,7 @@ def has_work(path: Path) -> bool:
     Raises:
         ServiceError: see `open_connection`.
     """
-    with closing(open_connection(path, write=False)) as connection:
+    with database_errors(path), closing(open_connection(path, write=False)) as connection:
         if schema_version(connection) != max(migrations()):
             return False
         return bool(

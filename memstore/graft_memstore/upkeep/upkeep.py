@@ -20,10 +20,13 @@ class Upkeep:
         self._lock = threading.Lock()
         self._workers: dict[str, VectorWorker] = {}
         self._housekeepers: dict[str, Housekeeper] = {}
+        self._stopped = False
 
     def watch(self, profile: Profile[Index]) -> None:
         """Look after *profile* from now on."""
         with self._lock:
+            if self._stopped:
+                return
             self._workers[profile.name] = VectorWorker(profile, self._embedder)
             self._housekeepers[profile.name] = Housekeeper(profile)
 
@@ -44,6 +47,7 @@ class Upkeep:
     def stop(self) -> None:
         """End all threads; what is left is done after the next start."""
         with self._lock:
+            self._stopped = True
             threads: list[VectorWorker | Housekeeper] = [
                 *self._workers.values(),
                 *self._housekeepers.values(),
