@@ -137,11 +137,14 @@ def batches(notes: Iterable[NewNote]) -> Iterator[tuple[NewNote, ...]]:
     for note in notes:
         note_bytes = _text_bytes(note)
         # Half the limit leaves room for what is not text.
-        if batch and (len(batch) == BATCH_NOTES or batch_bytes + note_bytes > BATCH_BYTES_MAX // 2):
+        if batch and batch_bytes + note_bytes > BATCH_BYTES_MAX // 2:
             yield tuple(batch)
             batch, batch_bytes = [], 0
         batch.append(note)
         batch_bytes += note_bytes
+        if len(batch) == BATCH_NOTES:
+            yield tuple(batch)
+            batch, batch_bytes = [], 0
     if batch:
         yield tuple(batch)
 

@@ -97,6 +97,8 @@ def normal_remote(url: str) -> str:
     Empty where the address has no host: a path, or a form that only a helper understands.
     """
     url = url.strip()
+    if not url.isprintable():
+        return ""
     if "://" in url:
         host, path = _split_url(url)
     else:
@@ -107,7 +109,7 @@ def normal_remote(url: str) -> str:
     if parts:
         parts[-1] = parts[-1].removesuffix(".git")
     parts = [part for part in parts if part]
-    if not host or not parts or not "".join((host, *parts)).isprintable():
+    if not host or not parts:
         return ""
     return "/".join((host, *parts))
 

@@ -1,0 +1,290 @@
+"""A memstore without model, file or process: the protos' services over a dict, on a real socket."""
+
+import threading
+from collections.abc import Callable, Iterator
+from concurrent import futures
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import NoReturn
+
+import grpc
+from typing_extensions import override
+
+from graft.memory.v1 import (
+    daemon_service_pb2,
+    daemon_service_pb2_grpc,
+    note_pb2,
+    notes_service_pb2,
+    notes_service_pb2_grpc,
+    profiles_service_pb2,
+    profiles_service_pb2_grpc,
+    recall_service_pb2,
+    recall_service_pb2_grpc,
+)
+from graft.wire.errors import (
+    NoteNotFoundError,
+    ProfileExistsError,
+    ServiceError,
+    to_status,
+)
+
+RECORDED_MS = 1_767_225_600_000  # 2026-01-01T00:00:00Z
+
+
+@dataclass(slots=True)
+class FakeState:
+    """What the fake holds, and what it is to do next."""
+
+    notes: dict[str, note_pb2.Note] = field(default_factory=dict)
+    profiles: list[str] = field(default_factory=lambda: ["default"])
+    received: list[tuple[str, object]] = field(default_factory=list)
+    metadata: list[dict[str, str]] = field(default_factory=list)
+    failures: list[ServiceError | grpc.StatusCode] = field(default_factory=list)
+    query_reply: recall_service_pb2.QueryResponse = field(
+        default_factory=lambda: recall_service_pb2.QueryResponse(hit=recall_service_pb2.HIT_MISS)
+    )
+    retrieve_reply: recall_service_pb2.RetrieveResponse = field(
+        default_factory=recall_service_pb2.RetrieveResponse
+    )
+    status_reply: daemon_service_pb2.GetStatusResponse = field(
+        default_factory=lambda: daemon_service_pb2.GetStatusResponse(pid=4242, build="0.1.0+1")
+    )
+    reindex_replies: list[profiles_service_pb2.GetReindexResponse] = field(default_factory=list)
+    checks: list[daemon_service_pb2.Check] = field(default_factory=list)
+    page_notes: int = 2
+    held: threading.Event = field(default_factory=threading.Event)
+    hold: bool = False
+
+    def requests(self, name: str) -> list[object]:
+        """Return the requests that the method *name* has received."""
+        return [request for method, request in self.received if method == name]
+
+
+class FakeMemstore(
+    notes_service_pb2_grpc.NotesServiceServicer,
+    recall_service_pb2_grpc.RecallServiceServicer,
+    profiles_service_pb2_grpc.ProfilesServiceServicer,
+    daemon_service_pb2_grpc.DaemonServiceServicer,
+):
+    """Answers as the protos say, from memory."""
+
+    def __init__(self, state: FakeState) -> None:
+        self.state = state
+
+    @override
+    def InsertNote(
+        self, request: notes_service_pb2.InsertNoteRequest, context: grpc.ServicerContext
+    ) -> notes_service_pb2.InsertNoteResponse:
+        self._enter("InsertNote", request, context)
+        return notes_service_pb2.InsertNoteResponse(note=self._insert(request.note))
+
+    @override
+    def InsertNotes(
+        self, request: notes_service_pb2.InsertNotesRequest, context: grpc.ServicerContext
+    ) -> notes_service_pb2.InsertNotesResponse:
+        self._enter("InsertNotes", request, context)
+        return notes_service_pb2.InsertNotesResponse(
+            notes=[self._insert(note) for note in request.notes]
+        )
+
+    @override
+    def GetNote(
+        self, request: notes_service_pb2.GetNoteRequest, context: grpc.ServicerContext
+    ) -> notes_service_pb2.GetNoteResponse:
+        self._enter("GetNote", request, context)
+        return notes_service_pb2.GetNoteResponse(note=self._find(request.id, context))
+
+    @override
+    def ListNotes(
+        self, request: notes_service_pb2.ListNotesRequest, context: grpc.ServicerContext
+    ) -> notes_service_pb2.ListNotesResponse:
+        self._enter("ListNotes", request, context)
+        start = int(request.page_token or 0)
+        end = start + self.state.page_notes
+        notes = list(self.state.notes.values())[::-1]
+        return notes_service_pb2.ListNotesResponse(
+            notes=notes[start:end], next_page_token=str(end) if end < len(notes) else ""
+        )
+
+    @override
+    def DeleteNote(
+        self, request: notes_service_pb2.DeleteNoteRequest, context: grpc.ServicerContext
+    ) -> notes_service_pb2.DeleteNoteResponse:
+        self._enter("DeleteNote", request, context)
+        note = self._find(request.id, context)
+        del self.state.notes[note.id]
+        return notes_service_pb2.DeleteNoteResponse(
+            id=note.id, outcome=notes_service_pb2.DELETE_OUTCOME_ERASED, event=9
+        )
+
+    @override
+    def GetStats(
+        self, request: notes_service_pb2.GetStatsRequest, context: grpc.ServicerContext
+    ) -> notes_service_pb2.GetStatsResponse:
+        self._enter("GetStats", request, context)
+        return notes_service_pb2.GetStatsResponse(
+            notes=len(self.state.notes), file_bytes=4096, model="starter"
+        )
+
+    @override
+    def Query(
+        self, request: recall_service_pb2.QueryRequest, context: grpc.ServicerContext
+    ) -> recall_service_pb2.QueryResponse:
+        self._enter("Query", request, context)
+        reply = recall_service_pb2.QueryResponse()
+        reply.CopyFrom(self.state.query_reply)
+        reply.scopes.extend(request.scope.scopes)
+        return reply
+
+    @override
+    def Retrieve(
+        self, request: recall_service_pb2.RetrieveRequest, context: grpc.ServicerContext
+    ) -> recall_service_pb2.RetrieveResponse:
+        self._enter("Retrieve", request, context)
+        return self.state.retrieve_reply
+
+    @override
+    def ListProfiles(
+        self, request: profiles_service_pb2.ListProfilesRequest, context: grpc.ServicerContext
+    ) -> profiles_service_pb2.ListProfilesResponse:
+        self._enter("ListProfiles", request, context)
+        return profiles_service_pb2.ListProfilesResponse(
+            profiles=[profiles_service_pb2.Profile(name=name) for name in self.state.profiles]
+        )
+
+    @override
+    def AddProfile(
+        self, request: profiles_service_pb2.AddProfileRequest, context: grpc.ServicerContext
+    ) -> profiles_service_pb2.AddProfileResponse:
+        self._enter("AddProfile", request, context)
+        if request.name in self.state.profiles:
+            refuse(context, ProfileExistsError(f"a profile {request.name} is there already"))
+        self.state.profiles.append(request.name)
+        return profiles_service_pb2.AddProfileResponse(
+            profile=profiles_service_pb2.Profile(name=request.name)
+        )
+
+    @override
+    def StartReindex(
+        self, request: profiles_service_pb2.StartReindexRequest, context: grpc.ServicerContext
+    ) -> profiles_service_pb2.StartReindexResponse:
+        self._enter("StartReindex", request, context)
+        return profiles_service_pb2.StartReindexResponse()
+
+    @override
+    def GetReindex(
+        self, request: profiles_service_pb2.GetReindexRequest, context: grpc.ServicerContext
+    ) -> profiles_service_pb2.GetReindexResponse:
+        self._enter("GetReindex", request, context)
+        replies = self.state.reindex_replies
+        return replies.pop(0) if len(replies) > 1 else replies[0]
+
+    @override
+    def GetStatus(
+        self, request: daemon_service_pb2.GetStatusRequest, context: grpc.ServicerContext
+    ) -> daemon_service_pb2.GetStatusResponse:
+        self._enter("GetStatus", request, context)
+        return self.state.status_reply
+
+    @override
+    def Stop(
+        self, request: daemon_service_pb2.StopRequest, context: grpc.ServicerContext
+    ) -> daemon_service_pb2.StopResponse:
+        self._enter("Stop", request, context)
+        return daemon_service_pb2.StopResponse(pid=4242)
+
+    @override
+    def CheckProfile(
+        self, request: daemon_service_pb2.CheckProfileRequest, context: grpc.ServicerContext
+    ) -> daemon_service_pb2.CheckProfileResponse:
+        self._enter("CheckProfile", request, context)
+        return daemon_service_pb2.CheckProfileResponse(checks=self.state.checks)
+
+    def _enter(self, name: str, request: object, context: grpc.ServicerContext) -> None:
+        self.state.received.append((name, request))
+        pairs = context.invocation_metadata()
+        self.state.metadata.append({key: str(value) for key, value in pairs})
+        if self.state.hold:
+            self.state.held.wait(20)
+        if self.state.failures:
+            failure = self.state.failures.pop(0)
+            if isinstance(failure, ServiceError):
+                refuse(context, failure)
+            context.abort(failure, "words of the transport that nobody should read")
+
+    def _insert(self, new: notes_service_pb2.NewNote) -> notes_service_pb2.InsertedNote:
+        same = [
+            note
+            for note in self.state.notes.values()
+            if (note.title, note.body, note.scope) == (new.title, new.body, new.scope)
+        ]
+        if same:
+            return _inserted(same[0], duplicate=True)
+        note = note_pb2.Note(
+            id=f"0193a7a0{len(self.state.notes):024x}",
+            title=new.title,
+            body=new.body,
+            kind=new.kind,
+            keywords=sorted(new.keywords),
+            author=new.author,
+            scope=new.scope,
+            lifecycle=note_pb2.LIFECYCLE_ACTIVE,
+            trust=note_pb2.TRUST_OBSERVED,
+            recorded_at_ms=RECORDED_MS,
+            sources=new.sources,
+        )
+        for name in ("valid_from_ms", "valid_to_ms", "expires_at_ms"):
+            if new.HasField(name):
+                setattr(note, name, getattr(new, name))
+        self.state.notes[note.id] = note
+        return _inserted(note, duplicate=False)
+
+    def _find(self, piece: str, context: grpc.ServicerContext) -> note_pb2.Note:
+        fits = [
+            note
+            for note in self.state.notes.values()
+            if note.id.startswith(piece) or note.id.endswith(piece)
+        ]
+        if not fits:
+            refuse(context, NoteNotFoundError(f"no note has the id {piece}; see graft list"))
+        return fits[0]
+
+
+def refuse(context: grpc.ServicerContext, error: ServiceError) -> NoReturn:
+    """End the call as the services do."""
+    context.abort_with_status(to_status(error, "graft.memory"))
+    raise AssertionError("abort_with_status raises")
+
+
+@contextmanager
+def serving(socket: Path, state: FakeState) -> Iterator[FakeState]:
+    """Serve *state* on *socket* while the block runs."""
+    server = grpc.server(futures.ThreadPoolExecutor(8))
+    fake = FakeMemstore(state)
+    add: list[Callable[[FakeMemstore, grpc.Server], None]] = [
+        notes_service_pb2_grpc.add_NotesServiceServicer_to_server,
+        recall_service_pb2_grpc.add_RecallServiceServicer_to_server,
+        profiles_service_pb2_grpc.add_ProfilesServiceServicer_to_server,
+        daemon_service_pb2_grpc.add_DaemonServiceServicer_to_server,
+    ]
+    for each in add:
+        each(fake, server)
+    server.add_insecure_port(f"unix:{socket}")
+    server.start()
+    try:
+        yield state
+    finally:
+        state.held.set()
+        server.stop(0).wait()
+
+
+def _inserted(note: note_pb2.Note, *, duplicate: bool) -> notes_service_pb2.InsertedNote:
+    return notes_service_pb2.InsertedNote(
+        id=note.id,
+        duplicate=duplicate,
+        lifecycle=note.lifecycle,
+        trust=note.trust,
+        scope=note.scope,
+        event=0 if duplicate else 7,
+    )

@@ -1,0 +1,162 @@
+from dataclasses import replace
+from datetime import UTC, datetime
+
+import pytest
+
+from graft.memory.v1 import (
+    daemon_service_pb2,
+    note_pb2,
+    notes_service_pb2,
+    profiles_service_pb2,
+    recall_service_pb2,
+)
+from graft_client import limits, operations, results
+from graft_client.calls import BATCH_NOTES, batches
+from graft_client.errors import InputError
+from graft_client.requests import NewNote, parse_source
+from graft_client.results import Source
+from graft_client.scope import ScopeChoice
+
+USER = ScopeChoice(scopes=("user",))
+SERVICES = {
+    f"/{service.full_name}/{method.name}": (
+        method.input_type.full_name,
+        method.output_type.full_name,
+    )
+    for module in (
+        daemon_service_pb2,
+        notes_service_pb2,
+        profiles_service_pb2,
+        recall_service_pb2,
+    )
+    for service in module.DESCRIPTOR.services_by_name.values()
+    for method in service.methods
+}
+
+
+def every_operation() -> list[operations.Operation]:  # type: ignore[type-arg] # of all kinds
+    note = NewNote(title="t")
+    return [
+        operations.insert("p", note, request_id="r", wait=False),
+        operations.insert_many("p", [note], request_id="r", wait=False),
+        operations.get("p", "id"),
+        operations.list_page("p", USER, operations.Listing(), ""),
+        operations.delete("p", "id", reason="r", request_id="r"),
+        operations.stats("p", USER),
+        operations.query("p", USER, "t", embed_tokens_max=0),
+        operations.retrieve("p", USER, operations.Search(text="t")),
+        operations.profiles(),
+        operations.add_profile("p"),
+        operations.start_reindex("p", "m"),
+        operations.get_reindex("p"),
+        operations.status("/s"),
+        operations.stop(only_if_idle=True),
+        operations.check_profile("p"),
+    ]
+
+
+def test_every_method_of_the_protos_has_an_operation_with_its_messages() -> None:
+    found = {
+        each.path: (each.request.DESCRIPTOR.full_name, each.reply.DESCRIPTOR.full_name)
+        for each in every_operation()
+    }
+
+    assert found == SERVICES
+
+
+def test_the_words_for_states_kinds_and_sources_are_those_of_the_protos() -> None:
+    states = {
+        name.removeprefix("LIFECYCLE_").lower()
+        for name in note_pb2.Lifecycle.DESCRIPTOR.values_by_name
+    }
+    kinds = {
+        name.removeprefix("NOTE_KIND_").lower().replace("_", "-")
+        for name in note_pb2.NoteKind.DESCRIPTOR.values_by_name
+    }
+    sources = {
+        name.removeprefix("SOURCE_KIND_").lower()
+        for name in note_pb2.SourceKind.DESCRIPTOR.values_by_name
+    }
+
+    assert set(results.STATES) == states - {"unspecified"}
+    assert set(results.KINDS) == kinds - {"unspecified"}
+    assert set(results.SOURCE_KINDS) == sources - {"unspecified"}
+
+
+def test_half_a_character_is_the_caller_s_error_and_named() -> None:
+    with pytest.raises(InputError, match=r"udce9.*no valid Unicode"):
+        operations.query("p", USER, "caf\udce9", embed_tokens_max=0)
+
+
+def test_a_value_of_the_wrong_type_is_the_caller_s_error() -> None:
+    with pytest.raises(InputError, match="cannot be sent"):
+        operations.get("p", 7)  # type: ignore[arg-type] # the wrong type is the point
+
+
+def test_a_naive_time_in_a_note_is_refused() -> None:
+    note = NewNote(title="t", valid_from=datetime(2026, 1, 1))  # noqa: DTZ001 - the point
+
+    with pytest.raises(InputError, match="no offset"):
+        operations.insert("p", note, request_id="r", wait=False)
+
+
+def test_a_note_travels_whole() -> None:
+    note = NewNote(
+        title="t",
+        body="b",
+        keywords=["k"],
+        kind="dead-end",
+        scope="user",
+        author="a",
+        sources=[Source(kind="file", locator="a.py", project="host/o/n")],
+        valid_from=datetime(1970, 1, 1, 0, 0, 1, tzinfo=UTC),
+    )
+
+    request = operations.insert("p", note, request_id="r", wait=True).request
+
+    assert request == notes_service_pb2.InsertNoteRequest(
+        profile="p",
+        request_id="r",
+        wait_for_passages=True,
+        note=notes_service_pb2.NewNote(
+            title="t",
+            body="b",
+            keywords=["k"],
+            kind=note_pb2.NOTE_KIND_DEAD_END,
+            scope="user",
+            author="a",
+            sources=[
+                note_pb2.Source(kind=note_pb2.SOURCE_KIND_FILE, locator="a.py", project="host/o/n")
+            ],
+            valid_from_ms=1000,
+        ),
+    )
+
+
+def test_a_text_where_a_list_belongs_is_refused() -> None:
+    with pytest.raises(InputError, match="keywords must be a list"):
+        NewNote(title="t", keywords="sqlite")
+
+
+@pytest.mark.parametrize("text", ["nothing", "file:", "ftp:x", ":x", ""])
+def test_a_source_that_is_none_is_refused_with_the_kinds(text: str) -> None:
+    with pytest.raises(InputError, match=r"KIND:LOCATOR.*conversation"):
+        parse_source(text)
+
+
+def test_a_source_s_locator_may_hold_colons() -> None:
+    assert parse_source("url:https://x/y:z") == Source(kind="url", locator="https://x/y:z")
+
+
+def test_batches_keep_the_order_and_both_limits() -> None:
+    small = [NewNote(title=f"note {number}") for number in range(BATCH_NOTES + 1)]
+    large = [replace(small[0], body="x" * limits.BODY_BYTES_MAX) for _ in range(20)]
+
+    by_count = list(batches(small))
+    by_size = list(batches(large))
+
+    assert [len(batch) for batch in by_count] == [BATCH_NOTES, 1]
+    assert [note for batch in by_count for note in batch] == small
+    assert sum(len(batch) for batch in by_size) == 20
+    assert max(len(batch) for batch in by_size) * limits.BODY_BYTES_MAX < limits.BATCH_BYTES_MAX
+    assert list(batches([])) == []
