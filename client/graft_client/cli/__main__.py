@@ -1,7 +1,9 @@
 """The entry of the command line: runs one command and ends with its exit code."""
 
+import os
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
 
 import click
 
@@ -13,7 +15,12 @@ from graft_client.errors import GraftError, InputError
 
 def main() -> None:
     """Run the command that the arguments name, and end the process."""
-    sys.exit(run(sys.argv[1:]))
+    code = run(sys.argv[1:])
+    for stream in (sys.stdout, sys.stderr):
+        with suppress(OSError):
+            stream.flush()
+    # The interpreter's own end would take gRPC apart, for 80 ms: a fifth of a whole query.
+    os._exit(code)
 
 
 def run(arguments: Sequence[str]) -> int:

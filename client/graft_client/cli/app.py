@@ -1,26 +1,61 @@
 """The command `graft` and its families of commands."""
 
+from importlib import import_module
+from typing import NamedTuple
+
 import click
 from typing_extensions import override
 
 from graft.wire.build import version_text
-from graft_client.cli.completion import completion
-from graft_client.cli.config import config
-from graft_client.cli.daemons import start, status, stop
-from graft_client.cli.demo import demo
-from graft_client.cli.doctor import doctor
-from graft_client.cli.insert import insert
-from graft_client.cli.models import model
-from graft_client.cli.notes import delete, get, list_notes, stats
 from graft_client.cli.options import GraftGroup
-from graft_client.cli.profiles import profile, reindex
-from graft_client.cli.recall import query, retrieve
 
-COMMANDS = (
-    *(insert, query, retrieve, get, list_notes, delete, stats),
-    *(reindex, profile, model),
-    *(start, stop, status, doctor, config, completion, demo),
-)
+
+class Entry(NamedTuple):
+    """Where a command lies."""
+
+    module: str
+    attribute: str
+
+
+COMMANDS = {
+    "insert": Entry("insert", "insert"),
+    "query": Entry("recall", "query"),
+    "retrieve": Entry("recall", "retrieve"),
+    "get": Entry("notes", "get"),
+    "list": Entry("notes", "list_notes"),
+    "delete": Entry("notes", "delete"),
+    "stats": Entry("notes", "stats"),
+    "reindex": Entry("profiles", "reindex"),
+    "profile": Entry("profiles", "profile"),
+    "model": Entry("models", "model"),
+    "start": Entry("daemons", "start"),
+    "stop": Entry("daemons", "stop"),
+    "status": Entry("daemons", "status"),
+    "doctor": Entry("doctor", "doctor"),
+    "config": Entry("config", "config"),
+    "completion": Entry("completion", "completion"),
+    "demo": Entry("demo", "demo"),
+}
+
+
+class _WhenNeeded(GraftGroup):
+    """Imports a command's module when that command is called: a query loads none of the others."""
+
+    @override
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Name the commands, the daily ones first."""
+        return list(COMMANDS)
+
+    @override
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Import the command *cmd_name*; None when there is none."""
+        if cmd_name not in COMMANDS:
+            return None
+        entry = COMMANDS[cmd_name]
+        module = import_module(f"graft_client.cli.{entry.module}")
+        command = getattr(module, entry.attribute)
+        assert isinstance(command, click.Command), f"{entry} is a command"
+        return command
 
 
 def _print_version(context: click.Context, _: click.Parameter, wanted: bool) -> None:
@@ -29,16 +64,7 @@ def _print_version(context: click.Context, _: click.Parameter, wanted: bool) -> 
         context.exit()
 
 
-class _InOrder(GraftGroup):
-    """Lists its commands as they stand in `COMMANDS`, the daily ones first."""
-
-    @override
-    def list_commands(self, ctx: click.Context) -> list[str]:
-        """Name the commands in the order in which they were added."""
-        return list(self.commands)
-
-
-@click.group(cls=_InOrder, context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(cls=_WhenNeeded, context_settings={"help_option_names": ["-h", "--help"]})
 @click.option(
     "--version",
     is_flag=True,
@@ -57,7 +83,3 @@ def graft() -> None:
         graft insert --title "CI needs Node 20" --body "Node 18 lacks fetch."
         graft query "why does CI fail on fetch"
     """
-
-
-for _command in COMMANDS:
-    graft.add_command(_command)

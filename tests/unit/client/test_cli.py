@@ -3,6 +3,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import click
 import grpc
 import pytest
 from tests.unit.client.conftest import Command
@@ -10,7 +11,7 @@ from tests.unit.client.fake_memstore import FakeState
 
 from graft.memory.v1 import daemon_service_pb2, note_pb2, recall_service_pb2
 from graft.wire.errors import BadFieldError
-from graft_client.cli.app import graft
+from graft_client.cli.app import COMMANDS, graft
 
 GRAFT = Path(sys.executable).with_name("graft")
 ID = "0193a7a0" + "0" * 16 + "89abcdef"
@@ -83,10 +84,12 @@ def test_a_completion_script_is_printed_for_each_shell(command: Command, shell: 
     assert "_GRAFT_COMPLETE" in done.out
 
 
-@pytest.mark.parametrize("name", sorted(graft.commands))
+@pytest.mark.parametrize("name", sorted(COMMANDS))
 def test_every_help_begins_with_a_verb_and_ends_with_an_example(name: str) -> None:
-    found = graft.commands[name]
+    found = graft.get_command(click.Context(graft), name)
 
+    assert found is not None
+    assert found.name == name
     assert found.help is not None
     assert found.help.split()[0].istitle()
     assert "Example:\n" in found.help
