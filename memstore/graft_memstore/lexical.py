@@ -64,9 +64,7 @@ _ONE_WORD = rf"[^\W_]+(?:[{_MARKS}]+[^\W_]*)*"
 _WORD = re.compile(_ONE_WORD)
 # A word, or words held together by what identifiers, paths and addresses are held together with.
 # ++ and # end the names of languages.
-_TOKEN = re.compile(
-    rf"{_ONE_WORD}(?:(?:\+\+|\#)(?!\w))?(?:[-._/:@+#\\'=~%&?$]{{1,3}}{_ONE_WORD})*"
-)
+_TOKEN = re.compile(rf"{_ONE_WORD}(?:(?:\+\+|\#)(?!\w))?(?:[-._/:@+#\\'=~%&?$]{{1,3}}{_ONE_WORD})*")
 _JOINED = re.compile(r"[-._/:@+#\\=~%&?$]")
 _HUMP = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|[0-9]+")
 _CAMEL = re.compile(r"[a-z][A-Z]|[A-Z]{2}[a-z]")

@@ -32,7 +32,7 @@ class SimilarNotes:
     def __init__(self, now_ms: Callable[[], int]) -> None:
         self._now_ms = now_ms
 
-    def __call__(  # noqa: PLR0913 - what the insert's seam hands over
+    def __call__(
         self,
         connection: apsw.Connection,
         index: VectorIndex,

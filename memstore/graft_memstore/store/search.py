@@ -116,14 +116,19 @@ LIMIT :count_max
 """
 )
 
-# notes_by_scope, then chunks_by_note: for the few scopes of a question.
+# notes_by_scope, then chunks_by_note.
 SELECT_ALLOWED_CHUNKS = (
     _ELIGIBLE  # noqa: S608 - joined at import, from constants alone
     + """
 SELECT chunks.chunk_id
-FROM eligible
+FROM (
+    SELECT value AS scope FROM json_each(:scopes)
+    UNION
+    SELECT scope FROM notes WHERE :all_scopes
+) AS asked
+CROSS JOIN notes AS held ON held.scope = asked.scope
+CROSS JOIN eligible ON eligible.seq = held.seq
 CROSS JOIN chunks ON chunks.note_id = eligible.note_id AND chunks.model_id = :model_id
-WHERE :all_scopes OR eligible.scope IN (SELECT value FROM json_each(:scopes))
 """
 )
 

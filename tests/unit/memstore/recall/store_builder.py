@@ -164,7 +164,7 @@ def embed(text: str) -> NDArray[np.float32]:
     return unit(vector)
 
 
-def unit(vector: NDArray[np.float32]) -> NDArray[np.float32]:
+def unit(vector: NDArray[np.floating]) -> NDArray[np.float32]:
     """Return *vector* at length one."""
     return (vector / np.linalg.norm(vector)).astype(np.float32)
 

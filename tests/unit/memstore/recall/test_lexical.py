@@ -90,7 +90,7 @@ def test_folding_what_is_folded_changes_nothing(text: str) -> None:
     [
         ("Straße", "STRASSE"),
         ("ﬁle", "file"),
-        ("ＵＳＥ", "use"),
+        ("\uff35\uff33\uff25", "use"),
         ("e\u0301te\u0301", "été"),
         ("été", "ete"),
         ("ﾊﾟｽ", "パス"),

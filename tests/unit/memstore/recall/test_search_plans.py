@@ -1,0 +1,83 @@
+"""Every statement of a search reads by an index: no table is walked that need not be."""
+
+import json
+
+import apsw
+import pytest
+from tests.unit.memstore.recall.store_builder import MODEL, NoteStore
+
+from graft_memstore.lexical import COLUMN_WEIGHTS
+from graft_memstore.store import search, vectors
+
+STATEMENTS = {
+    name: statement
+    for module in (search, vectors)
+    for name, statement in vars(module).items()
+    if name.startswith(("SELECT_", "COUNT_")) and isinstance(statement, str)
+}
+PARAMETERS = {
+    "match": '"a"',
+    "matches": json.dumps(['"a"']),
+    "weights": COLUMN_WEIGHTS,
+    "count_max": 5,
+    "chars_max": 5,
+    "model_id": int(MODEL),
+    "after": 0,
+    "until": 9,
+    "note_id": "0",
+    "chunk_ids": "[1]",
+    "seqs": "[1]",
+    "elsewhere_than": '["user"]',
+    "scopes": '["user"]',
+    "all_scopes": 0,
+    "now": 1,
+    "keywords": '["a"]',
+    "keywords_min": 1,
+    "bits": bytes(32),
+}
+# Virtual tables decide themselves how they are read; what is counted here is read from an index.
+ALLOWED_SCANS = (
+    "VIRTUAL TABLE INDEX",
+    "USING COVERING INDEX",
+    "USING INDEX note_states_hiding",
+    "SCAN CONSTANT ROW",
+    "SCAN asked",
+    "SCAN (subquery",
+)
+
+
+def plan(connection: apsw.Connection, statement: str) -> list[str]:
+    rows = connection.execute("EXPLAIN QUERY PLAN " + statement.format(MODEL), PARAMETERS)
+    return [str(detail) for _, _, _, detail in rows]
+
+
+def test_there_are_statements_to_look_at() -> None:
+    assert len(STATEMENTS) >= 18
+
+
+@pytest.mark.parametrize("name", sorted(STATEMENTS))
+def test_no_table_is_walked(store: NoteStore, name: str) -> None:
+    steps = plan(store.connection, STATEMENTS[name])
+
+    walked = [
+        step
+        for step in steps
+        if step.startswith("SCAN") and not any(allowed in step for allowed in ALLOWED_SCANS)
+    ]
+    assert walked == []
+
+
+@pytest.mark.parametrize("name", ["SELECT_WORDS", "SELECT_PIECES"])
+def test_rows_come_in_the_order_of_their_rank_and_stop_at_the_limit(
+    store: NoteStore, name: str
+) -> None:
+    steps = plan(store.connection, STATEMENTS[name])
+
+    assert not any("TEMP B-TREE" in step for step in steps)
+    assert steps[0].startswith("SCAN notes_")
+
+
+def test_what_may_hide_a_note_is_read_from_its_own_index(store: NoteStore) -> None:
+    steps = plan(store.connection, search.COUNT_ELSEWHERE)
+
+    assert any("note_states_hiding" in step for step in steps)
