@@ -21,7 +21,7 @@ COLUMNS = """
     seq, at, actor, channel, door, action, note_id, digest, state_digest, reason, prev_hash, hash
 """
 
-SELECT_LAST_LINK = "SELECT seq, hash FROM events ORDER BY seq DESC LIMIT 1"
+SELECT_LAST_LINK = "SELECT seq, hash FROM events WHERE seq = (SELECT max(seq) FROM events)"
 
 SELECT_HASH = "SELECT hash FROM events WHERE seq = :seq"
 

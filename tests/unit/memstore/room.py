@@ -1,0 +1,157 @@
+"""Puts a memstore's inside together for tests: real files and threads, a fake embedder."""
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from uuid import UUID
+
+from tests.unit.memstore.fake_embedder import FakeEmbedder
+
+from graft_memstore.deadline import Deadline
+from graft_memstore.ids import id_maker
+from graft_memstore.model import Caller, NewNote, Note, NoteId
+from graft_memstore.recall.index import VectorIndex
+from graft_memstore.recall.similar import SimilarNotes
+from graft_memstore.store.full_notes import read_full_notes
+from graft_memstore.store.pending import count_pending
+from graft_memstore.store.profile import Profile
+from graft_memstore.store.profiles import Profiles, StoreOptions
+from graft_memstore.upkeep.upkeep import Upkeep
+from graft_memstore.write.delete import DeleteOrder, DeleteReply, take_away
+from graft_memstore.write.insert import InsertedNote, Inserter, InsertOrder, InsertReply
+from graft_memstore.write.receipts import RequestKey
+
+START_MS = 1_700_000_000_000
+WAIT_SECONDS = 20.0
+PERSON = Caller(session="s-1", door="cli")
+AGENT = Caller(session="s-1", door="mcp")
+
+
+class FixedClock:
+    """A wall clock that stands still until it is moved."""
+
+    def __init__(self) -> None:
+        self.ms = START_MS
+
+    def __call__(self) -> int:
+        return self.ms
+
+
+class Room:
+    """A home with one profile open.
+
+    Args:
+        root: folder of the home.
+        watched: let the background threads run.
+    """
+
+    def __init__(self, root: Path, *, watched: bool = True) -> None:
+        self.root = root
+        self.clock = FixedClock()
+        self.embedder = FakeEmbedder()
+        self.upkeep = Upkeep(self.embedder)
+        self.profiles: Profiles[VectorIndex] = Profiles(
+            StoreOptions(
+                profiles=root / "profiles",
+                audit=root / "audit",
+                make_index=VectorIndex,
+                now_ms=self.clock,
+                random=os.urandom,
+                opened=self.upkeep.watch if watched else lambda _: None,
+            )
+        )
+        self.inserter = Inserter(self.embedder, SimilarNotes(self.clock), id_maker(os.urandom))
+
+    @property
+    def profile(self) -> Profile[VectorIndex]:
+        return self.profiles.open("")
+
+    def key(self, method: str = "InsertNote", payload: bytes = b"") -> RequestKey:
+        """Return the key of a new request."""
+        request_id = str(UUID(bytes=os.urandom(16)))
+        return RequestKey(request_id=request_id, method=method, payload_hash=payload)
+
+    def insert(
+        self,
+        title: str = "a title",
+        body: str = "",
+        *,
+        note: NewNote | None = None,
+        key: RequestKey | None = None,
+        wait: bool = False,
+    ) -> InsertedNote:
+        """Store one note and return what became of it."""
+        return self.insert_all(
+            [note or NewNote(title=title, body=body)], key=key, single=True, wait=wait
+        ).notes[0]
+
+    def insert_all(
+        self,
+        notes: list[NewNote],
+        *,
+        key: RequestKey | None = None,
+        single: bool = False,
+        wait: bool = False,
+    ) -> InsertReply:
+        """Store notes together and return what became of them."""
+        order = InsertOrder(
+            notes=notes,
+            key=key or self.key(),
+            caller=AGENT,
+            single=single,
+            wait_for_passages=wait,
+        )
+        return self.inserter.insert(self.profile, order, Deadline(WAIT_SECONDS))
+
+    def delete(
+        self,
+        piece: str,
+        *,
+        caller: Caller = PERSON,
+        key: RequestKey | None = None,
+        reason: str = "no longer true",
+    ) -> DeleteReply:
+        """Take a note away."""
+        order = DeleteOrder(
+            piece=piece, reason=reason, key=key or self.key("DeleteNote"), caller=caller
+        )
+        return take_away(self.profile, order)
+
+    def note(self, note_id: str) -> Note:
+        """Return a stored note."""
+        with self.profile.snapshot() as connection:
+            return read_full_notes(connection, [NoteId(note_id)])[0]
+
+    def count(self, statement: str) -> int:
+        """Return the single number that *statement* gives."""
+        with self.profile.snapshot() as connection:
+            ((number,),) = connection.execute(statement).fetchall()
+        assert isinstance(number, int)
+        return number
+
+    def wait_until_embedded(self) -> None:
+        """Wait until nothing waits for a vector."""
+        deadline = Deadline(WAIT_SECONDS)
+        while True:
+            seen = self.profile.changes.count
+            with self.profile.snapshot() as connection:
+                if not count_pending(connection):
+                    return
+            assert deadline.left() > 0, "texts still wait for their vectors"
+            self.profile.changes.wait(seen, deadline.left())
+
+    def close(self) -> None:
+        """End the threads and close the files."""
+        self.upkeep.stop()
+        self.profiles.close()
+
+
+@contextmanager
+def open_room(root: Path, *, watched: bool = True) -> Iterator[Room]:
+    """Open a room for the length of a test."""
+    room = Room(root, watched=watched)
+    try:
+        yield room
+    finally:
+        room.close()

@@ -1,0 +1,77 @@
+"""Migrations: shipped ones never change, and each is applied with its number."""
+
+import re
+from contextlib import closing
+from hashlib import sha256
+from pathlib import Path
+
+import pytest
+
+from graft_memstore.model import Lifecycle, ModelRole, NoteKind, PendingKind, SourceKind, Trust
+from graft_memstore.store.database import open_connection
+from graft_memstore.store.migrate import migrate, migrations, schema_version
+
+# A migration that has been shipped is never edited; what is to change goes into the next one.
+SHIPPED = {
+    1: "5ffa900a7e51d00c03c076b881d232fdf1f421c9907115a19eaa1a1e4eca48e0",
+}
+
+
+def test_no_shipped_migration_has_changed() -> None:
+    found = {number: sha256(script.encode()).hexdigest() for number, script in migrations().items()}
+
+    assert found == SHIPPED
+
+
+def test_a_new_file_gets_every_migration(tmp_path: Path) -> None:
+    path = tmp_path / "graft.db"
+    with closing(open_connection(path)) as connection:
+        migrate(connection, path)
+
+        assert schema_version(connection) == max(SHIPPED)
+
+
+def test_migrating_twice_changes_nothing(tmp_path: Path) -> None:
+    path = tmp_path / "graft.db"
+    with closing(open_connection(path)) as connection:
+        migrate(connection, path)
+        before = connection.execute("SELECT sql FROM sqlite_schema ORDER BY name").fetchall()
+
+        migrate(connection, path)
+
+        after = connection.execute("SELECT sql FROM sqlite_schema ORDER BY name").fetchall()
+        assert after == before
+
+
+def test_two_that_open_a_new_file_at_once_both_get_it_whole(tmp_path: Path) -> None:
+    path = tmp_path / "graft.db"
+    with closing(open_connection(path)) as one, closing(open_connection(path)) as other:
+        migrate(one, path)
+        migrate(other, path)
+
+        assert schema_version(one) == schema_version(other) == max(SHIPPED)
+
+
+@pytest.mark.parametrize(
+    ("column", "values"),
+    [
+        ("lifecycle", set(Lifecycle)),
+        ("trust", set(Trust)),
+        ("what", set(PendingKind)),
+        ("role", set(ModelRole)),
+    ],
+)
+def test_the_schema_allows_exactly_the_words_of_the_model(column: str, values: set[str]) -> None:
+    assert values in _allowed(column)
+
+
+def test_the_schema_allows_exactly_the_kinds_of_notes_and_sources() -> None:
+    kinds = _allowed("kind")
+
+    assert set(NoteKind) in kinds
+    assert set(SourceKind) in kinds
+
+
+def _allowed(column: str) -> list[set[str]]:
+    checks = re.findall(rf"CHECK \({column} IN\s*\(([^)]*)\)", migrations()[1])
+    return [set(re.findall(r"'([^']*)'", check)) for check in checks]

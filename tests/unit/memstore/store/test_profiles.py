@@ -1,0 +1,105 @@
+"""Profiles: names, making one, opening one, and files that are in the way."""
+
+import stat
+from pathlib import Path
+
+import pytest
+from tests.unit.memstore.room import Room, open_room
+
+from graft.wire.errors import (
+    BadFieldError,
+    DatabaseDamagedError,
+    ProfileExistsError,
+    ProfileNotFoundError,
+)
+from graft_memstore.store.profile import peek_model
+
+
+def test_the_default_profile_is_made_by_its_first_use(still_room: Room) -> None:
+    before = still_room.profiles.names()
+
+    profile = still_room.profiles.open("")
+
+    assert before == []
+    assert profile.name == "default"
+    assert still_room.profiles.names() == ["default"]
+
+
+def test_any_other_profile_must_be_made_first(still_room: Room) -> None:
+    with pytest.raises(ProfileNotFoundError, match="graft profile add work"):
+        still_room.profiles.open("work")
+
+    still_room.profiles.add("work")
+
+    assert still_room.profiles.open("work").name == "work"
+
+
+def test_a_profile_is_made_once(still_room: Room) -> None:
+    still_room.profiles.add("work")
+
+    with pytest.raises(ProfileExistsError):
+        still_room.profiles.add("work")
+
+
+@pytest.mark.parametrize("name", ["a", "0", "acpt-probe", "A_b-9", "x" * 64])
+def test_a_legal_name_is_taken(still_room: Room, name: str) -> None:
+    assert still_room.profiles.add(name).name == name
+
+
+@pytest.mark.parametrize("name", ["-a", "_a", "a b", "a/b", "..", "é", "x" * 65, "a\n"])
+def test_any_other_name_is_refused(still_room: Room, name: str) -> None:
+    with pytest.raises(BadFieldError):
+        still_room.profiles.add(name)
+    with pytest.raises(BadFieldError):
+        still_room.profiles.open(name)
+
+
+def test_folders_are_private(still_room: Room) -> None:
+    path = still_room.profile.path
+
+    modes = [
+        stat.S_IMODE(folder.stat().st_mode)
+        for folder in (path.parent, path.parent.parent, still_room.root / "audit")
+    ]
+
+    assert modes == [0o700, 0o700, 0o700]
+
+
+def test_profiles_do_not_see_each_other_s_notes(still_room: Room) -> None:
+    still_room.insert("in the default profile")
+    other = still_room.profiles.add("other")
+
+    with other.snapshot() as connection:
+        assert connection.execute("SELECT count(*) FROM notes").fetchall() == [(0,)]
+
+
+def test_a_damaged_file_is_named_and_does_not_stop_the_others(still_room: Room) -> None:
+    path = still_room.profiles.path("broken")
+    path.parent.mkdir(parents=True)
+    path.write_bytes(b"not a database, whatever its name says. " * 200)
+
+    with pytest.raises(DatabaseDamagedError, match="broken"):
+        still_room.profiles.open("broken")
+
+    assert still_room.insert("in the default profile").event == 1
+
+
+def test_looking_at_a_closed_profile_opens_nothing(tmp_path: Path) -> None:
+    with open_room(tmp_path, watched=False) as room:
+        room.insert("a title")
+        path = room.profile.path
+
+    model = peek_model(path)
+
+    assert model is not None
+    assert model.name == "fake"
+
+
+def test_a_copy_of_a_profile_keeps_its_site(tmp_path: Path) -> None:
+    sites = []
+    for _ in range(2):
+        with open_room(tmp_path, watched=False) as room, room.profile.snapshot() as connection:
+            rows = connection.execute("SELECT value FROM meta WHERE name = 'site'").fetchall()
+            sites += rows
+
+    assert len(set(sites)) == 1
