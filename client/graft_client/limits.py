@@ -2,19 +2,19 @@
 
 from typing import NamedTuple
 
-TITLE_CHARACTERS_MAX = 1_024
+TITLE_CHARS_MAX = 1_024
 BODY_BYTES_MAX = 1 << 20
 QUERY_BYTES_MAX = 64 << 10
 KEYWORDS_MAX = 64
-KEYWORD_CHARACTERS_MAX = 128
+KEYWORD_CHARS_MAX = 128
 SOURCES_MAX = 64
-LOCATOR_CHARACTERS_MAX = 2_048
-SCOPE_CHARACTERS_MAX = 1_024
-AUTHOR_CHARACTERS_MAX = 256
-REASON_CHARACTERS_MAX = 1_024
+LOCATOR_CHARS_MAX = 2_048
+SCOPE_CHARS_MAX = 1_024
+AUTHOR_CHARS_MAX = 256
+REASON_CHARS_MAX = 1_024
 BATCH_NOTES_MAX = 256
 BATCH_BYTES_MAX = 16 << 20
-PAGE_NOTES_MAX = 256
+PAGE_SIZE_MAX = 256
 TOP_K_MAX = 256
 TOP_K = 25
 PASSAGES_MAX = 64
@@ -31,13 +31,13 @@ class Limit(NamedTuple):
 
 
 LIMITS: tuple[Limit, ...] = (
-    Limit("title", f"1 to {TITLE_CHARACTERS_MAX:,} characters, not all white space"),
+    Limit("title", f"1 to {TITLE_CHARS_MAX:,} characters, not all white space"),
     Limit("body", f"{BODY_BYTES_MAX:,} bytes of UTF-8 (1 MiB)"),
-    Limit("keywords", f"{KEYWORDS_MAX} of 1 to {KEYWORD_CHARACTERS_MAX} characters"),
-    Limit("sources", f"{SOURCES_MAX}, locators of 1 to {LOCATOR_CHARACTERS_MAX:,} characters"),
-    Limit("scope", f"{SCOPE_CHARACTERS_MAX:,} characters"),
-    Limit("author", f"{AUTHOR_CHARACTERS_MAX} characters"),
-    Limit("reason", f"1 to {REASON_CHARACTERS_MAX:,} characters"),
+    Limit("keywords", f"{KEYWORDS_MAX} of 1 to {KEYWORD_CHARS_MAX} characters"),
+    Limit("sources", f"{SOURCES_MAX}, locators of 1 to {LOCATOR_CHARS_MAX:,} characters"),
+    Limit("scope", f"{SCOPE_CHARS_MAX:,} characters"),
+    Limit("author", f"{AUTHOR_CHARS_MAX} characters"),
+    Limit("reason", f"1 to {REASON_CHARS_MAX:,} characters"),
     Limit("question of query and retrieve", f"{QUERY_BYTES_MAX:,} bytes of UTF-8 (64 KiB)"),
     Limit("results of retrieve", f"{TOP_K} by default, {TOP_K_MAX} at most"),
     Limit("notes in one batch", f"{BATCH_NOTES_MAX}, together {BATCH_BYTES_MAX:,} bytes (16 MiB)"),

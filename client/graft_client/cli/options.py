@@ -137,7 +137,7 @@ def _format_options(
     own: list[tuple[str, str]] = []
     everywhere: list[tuple[str, str]] = []
     for parameter in command.get_params(ctx):
-        record = parameter.get_help_record(ctx)
+        record = parameter.get_help_record(ctx) if isinstance(parameter, click.Option) else None
         if record is not None:
             (everywhere if isinstance(parameter, EverywhereOption) else own).append(record)
     for title, records in (("Options", own), ("Everywhere", everywhere)):

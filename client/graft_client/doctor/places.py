@@ -158,11 +158,16 @@ def _header(name: str, path: Path, header: bytes) -> Check:
         )
     journal = "write-ahead log" if header[_JOURNAL_AT] == _WRITE_AHEAD else "rollback journal"
     (version,) = struct.unpack_from(">I", header, _VERSION_AT)
+    log = path.with_name(f"{path.name}-wal")
+    if log.exists() and log.stat().st_size:
+        schema = "schema not to be seen while its log holds the newest pages"
+    else:
+        schema = f"schema {version}"
     return Check(
         name="file",
         profile=name,
         ok=True,
-        detail=f"{path}, {path.stat().st_size:,} bytes, schema {version}, {journal}",
+        detail=f"{path}, {path.stat().st_size:,} bytes, {schema}, {journal}",
     )
 
 
