@@ -270,10 +270,10 @@ def _open_context(
             f"{path} was trained for {trained} tokens; {options.sequence_tokens} were asked for"
         )
     parameters = llama_cpp.llama_context_default_params()
-    parameters.n_ctx = options.batch_tokens
-    parameters.n_batch = options.batch_tokens
-    # A sequence above the physical batch aborts the process, so the two are one.
-    parameters.n_ubatch = options.batch_tokens
+    # A sequence above the physical batch aborts the process, so all three are one; and so does
+    # a physical batch that is no multiple of the sequences.
+    room = options.batch_tokens + -options.batch_tokens % SEQUENCES_MAX
+    parameters.n_ctx = parameters.n_batch = parameters.n_ubatch = room
     parameters.n_seq_max = SEQUENCES_MAX
     parameters.kv_unified = True
     parameters.n_threads = parameters.n_threads_batch = options.threads
