@@ -16,6 +16,8 @@ from graft.memory.v1 import (
     notes_service_pb2_grpc,
     profiles_service_pb2,
     profiles_service_pb2_grpc,
+    recall_service_pb2,
+    recall_service_pb2_grpc,
 )
 from graft.wire.build import build_id
 from graft.wire.daemon import Control, DaemonOptions, run_daemon
@@ -29,6 +31,7 @@ from graft_memstore.recall.similar import SimilarNotes
 from graft_memstore.service.daemon import DaemonParts, DaemonServicer
 from graft_memstore.service.notes import NotesServicer
 from graft_memstore.service.profiles import ProfilesServicer
+from graft_memstore.service.recall import RecallServicer
 from graft_memstore.settings import MemstoreSettings
 from graft_memstore.store.profiles import Profiles, StoreOptions
 from graft_memstore.upkeep.resume import has_work
@@ -42,6 +45,7 @@ LOG_FORMAT = "%(asctime)s %(levelname)s %(name)s %(message)s"
 DAEMON = daemon_service_pb2.DESCRIPTOR.services_by_name["DaemonService"].full_name
 NOTES = notes_service_pb2.DESCRIPTOR.services_by_name["NotesService"].full_name
 PROFILES = profiles_service_pb2.DESCRIPTOR.services_by_name["ProfilesService"].full_name
+RECALL = recall_service_pb2.DESCRIPTOR.services_by_name["RecallService"].full_name
 NOT_USE = (f"/{DAEMON}/GetStatus", f"/{DAEMON}/Stop", f"/{DAEMON}/CheckProfile")
 
 log = logging.getLogger(__name__)
@@ -107,6 +111,9 @@ class Memstore:
             ),
             server,
         )
+        recall_service_pb2_grpc.add_RecallServiceServicer_to_server(
+            RecallServicer(self.profiles, self.embedders), server
+        )
         profiles_service_pb2_grpc.add_ProfilesServiceServicer_to_server(
             ProfilesServicer(self.profiles, self.upkeep, self._settings.model_names), server
         )
@@ -122,7 +129,7 @@ class Memstore:
             ),
             server,
         )
-        names = (NOTES, PROFILES, DAEMON)
+        names = (NOTES, RECALL, PROFILES, DAEMON)
         set_serving(control.health, names, serving=True)
         threading.Thread(target=self.resume, name="resume", daemon=True).start()
         return names

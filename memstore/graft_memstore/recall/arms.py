@@ -14,6 +14,7 @@ from graft_memstore.recall.words_arm import WordHits, find_by_words
 from graft_memstore.store.search import Eligible
 
 NOTHING_NEAR = NearNotes(cosines={}, background=Background(mean=0.0, deviation=0.0, count=0.0))
+DOWN = (VECTOR_ARM,)
 LOOKED_UP_MAX = 64
 """Notes that only words found whose vectors are looked up."""
 
@@ -26,6 +27,7 @@ class Gathered:
         search: what the vector arm was asked; None when it could not be.
         background: cosines of the question with unrelated texts.
         ranked: every candidate, best first.
+        degraded: arms that could not be had.
     """
 
     question: FoldedQuestion
@@ -35,11 +37,7 @@ class Gathered:
     near: NearNotes
     words: WordHits
     ranked: list[Fused]
-
-    @property
-    def degraded(self) -> tuple[str, ...]:
-        """The arms that could not be had."""
-        return () if self.search else (VECTOR_ARM,)
+    degraded: tuple[str, ...]
 
 
 def gather(
@@ -73,6 +71,8 @@ def gather(
         near=near,
         words=words,
         ranked=fuse(_side_by_side(search, near, words), background),
+        # A store without notes has nothing that a vector could miss.
+        degraded=() if search or (question.vector is not None and not words.notes) else DOWN,
     )
 
 
