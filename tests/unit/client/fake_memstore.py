@@ -26,6 +26,7 @@ from graft.wire.errors import (
     NoteNotFoundError,
     ProfileExistsError,
     ServiceError,
+    WrongStateError,
     to_status,
 )
 
@@ -55,6 +56,8 @@ class FakeState:
     page_notes: int = 2
     held: threading.Event = field(default_factory=threading.Event)
     hold: bool = False
+    busy: bool = False
+    on_stop: Callable[[], None] = lambda: None
 
     def requests(self, name: str) -> list[object]:
         """Return the requests that the method *name* has received."""
@@ -192,6 +195,9 @@ class FakeMemstore(
         self, request: daemon_service_pb2.StopRequest, context: grpc.ServicerContext
     ) -> daemon_service_pb2.StopResponse:
         self._enter("Stop", request, context)
+        if request.only_if_idle and self.state.busy:
+            refuse(context, WrongStateError("calls run"))
+        self.state.on_stop()
         return daemon_service_pb2.StopResponse(pid=4242)
 
     @override
@@ -261,6 +267,18 @@ def refuse(context: grpc.ServicerContext, error: ServiceError) -> NoReturn:
 def serving(socket: Path, state: FakeState) -> Iterator[FakeState]:
     """Serve *state* on *socket* while the block runs."""
     server = grpc.server(futures.ThreadPoolExecutor(8))
+    add_to(server, state)
+    server.add_insecure_port(f"unix:{socket}")
+    server.start()
+    try:
+        yield state
+    finally:
+        state.held.set()
+        server.stop(0).wait()
+
+
+def add_to(server: grpc.Server, state: FakeState) -> None:
+    """Add all services over *state* to *server*."""
     fake = FakeMemstore(state)
     add: list[Callable[[FakeMemstore, grpc.Server], None]] = [
         notes_service_pb2_grpc.add_NotesServiceServicer_to_server,
@@ -270,13 +288,6 @@ def serving(socket: Path, state: FakeState) -> Iterator[FakeState]:
     ]
     for each in add:
         each(fake, server)
-    server.add_insecure_port(f"unix:{socket}")
-    server.start()
-    try:
-        yield state
-    finally:
-        state.held.set()
-        server.stop(0).wait()
 
 
 def _inserted(note: note_pb2.Note, *, duplicate: bool) -> notes_service_pb2.InsertedNote:
