@@ -25,7 +25,7 @@ from graft.wire.errors import ServiceError
 from graft.wire.health import set_serving
 from graft_memstore.embedder_process import Launch
 from graft_memstore.embedders import Embedders, extra_obstacle
-from graft_memstore.ids import id_maker
+from graft_memstore.ids import IdMaker
 from graft_memstore.recall.index import VectorIndex
 from graft_memstore.recall.similar import SimilarNotes
 from graft_memstore.service.daemon import DaemonParts, DaemonServicer
@@ -107,7 +107,7 @@ class Memstore:
         notes_service_pb2_grpc.add_NotesServiceServicer_to_server(
             NotesServicer(
                 self.profiles,
-                Inserter(self.embedders, SimilarNotes(wall_clock_ms), id_maker(os.urandom)),
+                Inserter(self.embedders, SimilarNotes(wall_clock_ms), IdMaker(os.urandom)),
             ),
             server,
         )

@@ -9,7 +9,7 @@ from uuid import UUID
 from tests.unit.memstore.fake_embedder import FakeEmbedder
 
 from graft_memstore.deadline import Deadline
-from graft_memstore.ids import id_maker
+from graft_memstore.ids import IdMaker
 from graft_memstore.model import Caller, NewNote, Note, NoteId
 from graft_memstore.recall.index import VectorIndex
 from graft_memstore.recall.similar import SimilarNotes
@@ -61,7 +61,7 @@ class Room:
                 opened=self.upkeep.watch if watched else lambda _: None,
             )
         )
-        self.inserter = Inserter(self.embedder, SimilarNotes(self.clock), id_maker(os.urandom))
+        self.inserter = Inserter(self.embedder, SimilarNotes(self.clock), IdMaker(os.urandom))
 
     @property
     def profile(self) -> Profile[VectorIndex]:

@@ -5,6 +5,7 @@ from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
+from uuid import RFC_4122, UUID
 
 import pytest
 from tests.unit.memstore.room import AGENT, Room, open_room
@@ -317,10 +318,12 @@ def test_counts_tell_what_is_here_and_what_is_elsewhere(room: Room) -> None:
 
 
 def test_ids_sort_by_the_time_they_were_made(room: Room) -> None:
-    ids = []
+    batch = room.insert_all([NewNote(title=f"at once {number}") for number in range(100)])
+    ids = [each.id for each in batch.notes]
     for number in range(3):
         room.clock.ms += 1
         ids.append(room.insert(f"note {number}").id)
 
     assert ids == sorted(ids)
-    assert Counter(note_id[12] for note_id in ids) == {"7": 3}
+    assert Counter(note_id[12] for note_id in ids) == {"7": 103}
+    assert {UUID(note_id).variant for note_id in ids} == {RFC_4122}
