@@ -1,5 +1,8 @@
 """The services as processes: how they are, and how they are ended."""
 
+import os
+import sys
+import threading
 import time
 from pathlib import Path
 from typing import TypeVar
@@ -29,6 +32,8 @@ EMBEDDER = "/graft.embedder.v1.EmbedderService"
 ASK_SECONDS = 2.0
 FORCED_STOP_SECONDS = 2.0
 KILL_SECONDS = 5.0
+EXIT_SECONDS = 5.0
+POLL_SECONDS = 0.02
 
 ReplyT = TypeVar("ReplyT", bound=Message)
 
@@ -92,6 +97,7 @@ def _stop_memstore(
                 " answer; run: graft stop --force"
             )
     if wait_until_gone(home, MEMSTORE, deadline):
+        _wait_for_exit(pid)
         return pid
     if not force:
         raise DeadlineError(
@@ -119,15 +125,39 @@ def _stop_embedder(home: Home, service: str, *, force: bool, seconds: float) -> 
             embedder_pb2.StopResponse,
         )
     wait = min(seconds, FORCED_STOP_SECONDS) if force else seconds
-    if not wait_until_gone(home, service, time.monotonic() + wait) and force:
-        _kill(home, service)
+    if not wait_until_gone(home, service, time.monotonic() + wait):
+        if force:
+            _kill(home, service)
+    elif record is not None:
+        _wait_for_exit(record.pid)
 
 
 def _kill(home: Home, service: str) -> int | None:
     pid = kill_service(home, service)
     if not wait_until_gone(home, service, time.monotonic() + KILL_SECONDS):
         raise DeadlineError(f"{service} (process {pid}) was killed but has not gone yet")
+    _wait_for_exit(pid)
     return pid
+
+
+def _wait_for_exit(pid: int | None) -> None:
+    """Wait until *pid*, which has given its lock back, has ended: who asks now sees it gone."""
+    deadline = time.monotonic() + EXIT_SECONDS
+    pause = threading.Event()
+    while pid and _lives(pid) and time.monotonic() < deadline:
+        pause.wait(POLL_SECONDS)
+
+
+def _lives(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+        stat = Path(f"/proc/{pid}/stat").read_text("utf-8", "replace")
+    except (ProcessLookupError, PermissionError):
+        return False
+    except FileNotFoundError:
+        return sys.platform == "darwin"  # where there is no /proc the signal alone tells
+    # An ended process that nobody has collected yet is as good as gone.
+    return stat.rpartition(")")[2].split()[0] != "Z"
 
 
 def _running(home: Home, service: str) -> ServiceRecord | None:

@@ -3,10 +3,14 @@
 import shutil
 import signal
 import tempfile
+import textwrap
+import threading
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
+from functools import partial
 from pathlib import Path
+from types import TracebackType
 
 import click
 
@@ -27,10 +31,13 @@ CALL_SECONDS = 600.0
 IDLE_MINUTES = "2"
 EXCERPT_CHARACTERS = 160
 SIGNAL_EXIT = 128
+START_SECONDS = 5.0
+STOP_SECONDS = 15.0
+POLL_SECONDS = 0.1
 
 # What belongs to the person's own memory and must not lead the demonstration there.
 _NOT_TAKEN_ALONG = frozenset({"GRAFT_RUNTIME", "GRAFT_SESSION"})
-_ENDING_SIGNALS = (signal.SIGTERM, signal.SIGHUP)
+_ENDING_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 @click.command(cls=GraftCommand)
@@ -49,7 +56,7 @@ def demo(session: Session) -> None:
         stack.enter_context(_ended_by_signals())
         configuration = stack.enter_context(_temporary_home(session.configuration))
         graft = stack.enter_context(graft_client.Graft(configuration=configuration))
-        stack.callback(_stop, graft)
+        stack.push(partial(_stop, graft))
         _show(session.output, graft)
 
 
@@ -172,9 +179,13 @@ def _borrow(own: Home, temporary: Home) -> None:
 
 @contextmanager
 def _ended_by_signals() -> Iterator[None]:
-    """Let SIGTERM and SIGHUP end the block as Ctrl-C does: what is to be put away is put away."""
+    """Let Ctrl-C, SIGTERM and SIGHUP end the block once; what comes then is put away in peace."""
 
     def end(number: int, _: object) -> None:
+        for each in _ENDING_SIGNALS:
+            signal.signal(each, signal.SIG_IGN)
+        if number == signal.SIGINT:
+            raise KeyboardInterrupt
         raise SystemExit(SIGNAL_EXIT + number)
 
     before = {number: signal.signal(number, end) for number in _ENDING_SIGNALS}
@@ -185,16 +196,29 @@ def _ended_by_signals() -> Iterator[None]:
             signal.signal(number, handler)
 
 
-def _stop(graft: "graft_client.Graft") -> None:
-    """End the services; whoever presses Ctrl-C again waits the second that it takes."""
-    ignored = (signal.SIGINT, *_ENDING_SIGNALS)
-    before = {number: signal.signal(number, signal.SIG_IGN) for number in ignored}
-    try:
+def _stop(
+    graft: "graft_client.Graft",
+    kind: type[BaseException] | None,
+    error: BaseException | None,
+    trace: TracebackType | None,
+) -> None:
+    """End the services; a memstore that was being started is waited for and ended as well."""
+    del error, trace
+    patient = graft.within(STOP_SECONDS)
+    pause = threading.Event()
+    deadline = time.monotonic() + (START_SECONDS if _interrupted(kind) else 0)
+    stopped = None
+    while stopped is None:
         with suppress(GraftError):
-            graft.stop(force=True)
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
+            stopped = patient.stop()
+        with suppress(GraftError):
+            stopped = stopped or patient.stop(force=True)
+        if stopped is None and (time.monotonic() > deadline or pause.wait(POLL_SECONDS)):
+            return
+
+
+def _interrupted(kind: type[BaseException] | None) -> bool:
+    return kind is not None and issubclass(kind, (KeyboardInterrupt, SystemExit))
 
 
 def _model_name(configuration: Configuration) -> str:
@@ -205,8 +229,7 @@ def _model_name(configuration: Configuration) -> str:
 
 
 def _excerpt(body: str) -> str:
-    text = " ".join(body.split())
-    return text if len(text) <= EXCERPT_CHARACTERS else f"{text[:EXCERPT_CHARACTERS].rstrip()} …"
+    return textwrap.shorten(body, EXCERPT_CHARACTERS, placeholder=" …")
 
 
 def _rounded(seconds: float) -> float:
