@@ -124,6 +124,11 @@ class Embedders(Embedder):
         model = process.facts(deadline)
         _check_identity(wanted, model.identity)
         reply = process.embed(request, deadline)
+        if len(reply.embeddings) != len(request.texts):
+            raise ModelNotReadyError(
+                f"model {wanted.name} was given up on while it worked; try again",
+                metadata={"state": "waiting"},
+            )
         if reply.model.identity != model.identity:
             # It was restarted in between, with another file under the same name.
             _check_identity(wanted, reply.model.identity)
