@@ -16,6 +16,7 @@ from graft_memstore.lexical import (
     match_pieces,
     rarity,
 )
+from graft_memstore.model import ScopeFilter
 from graft_memstore.recall.words_arm import find_by_words
 from graft_memstore.store.search import Eligible
 
@@ -175,7 +176,7 @@ def test_a_question_of_64_kib_asks_for_a_bounded_number_of_terms(store: NoteStor
     terms = lexical.terms_to_count(fold_question(text))
 
     assert len(terms) == lexical.COUNTED_TERMS_MAX
-    assert len(choose_terms(dict.fromkeys(terms, 1))) == lexical.QUERY_TERMS_MAX
+    assert len(choose_terms(dict.fromkeys(terms, 1))[0]) == lexical.QUERY_TERMS_MAX
 
 
 def test_a_token_of_64_kib_is_searched_for_by_its_beginning(store: NoteStore) -> None:
@@ -194,9 +195,30 @@ def test_a_rare_word_at_the_end_of_a_long_question_is_searched_for() -> None:
 def test_common_terms_are_dropped_where_rarer_ones_exist() -> None:
     limit = lexical.POSTINGS_MAX
 
-    assert choose_terms({"the": limit, "kafka": 3, "of": limit, "absent": 0}) == ["kafka"]
-    assert choose_terms({"the": 2 * limit, "absent": 0}) == ["the"]
-    assert choose_terms({"the": 10, "kafka": 3}) == ["kafka", "the"]
+    assert choose_terms({"the": limit, "kafka": 3, "of": limit, "absent": 0}) == (
+        ["kafka"],
+        ["the", "of"],
+    )
+    assert choose_terms({"the": 2 * limit, "absent": 0}) == (["the"], [])
+    assert choose_terms({"the": 10, "kafka": 3}) == (["kafka", "the"], [])
+
+
+def test_common_terms_are_searched_for_where_a_scope_does_not_use_the_rare_ones(
+    store: NoteStore,
+) -> None:
+    counts = {"kafka": 1, "the": lexical.POSTINGS_MAX}
+    store.add("kafka", scope="project:b")
+    for _ in range(lexical.POSTINGS_MAX):
+        store.connection.execute("INSERT INTO notes_fts (title) VALUES ('the')")
+    store.add("the end", vectors=())
+    ((seq,),) = store.connection.execute("SELECT max(seq) FROM notes")
+    store.connection.execute("INSERT OR REPLACE INTO notes_fts (rowid, title) VALUES (?, 'the')", (seq,))
+
+    here = Eligible(scope=ScopeFilter(scopes=("user",)), now_ms=NOW_MS)
+    hits = find_by_words(store.connection, fold_question("kafka the"), here, 5)
+
+    assert choose_terms(counts) == (["kafka"], ["the"])
+    assert list(hits.words) == [seq]
 
 
 def test_quotes_in_a_run_are_doubled() -> None:

@@ -1,0 +1,92 @@
+"""The memstore's services behind a real server, with a fake embedder."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import grpc
+import pytest
+from tests.unit.memstore.room import Room
+
+from graft.memory.v1 import (
+    daemon_service_pb2_grpc,
+    notes_service_pb2_grpc,
+    profiles_service_pb2_grpc,
+)
+from graft.wire.server import Activity, build_server
+from graft_memstore.embedder_process import EmbedderReport
+from graft_memstore.service.daemon import DaemonParts, DaemonServicer
+from graft_memstore.service.notes import NotesServicer
+from graft_memstore.service.profiles import ProfilesServicer
+
+
+class FakeProcess:
+    """Stands in for the process: it is told what runs, and remembers that it was to end."""
+
+    def __init__(self, room: Room) -> None:
+        self._room = room
+        self.calls = 0
+        self.stopped = False
+
+    def is_idle(self) -> bool:
+        return self.calls == 0 and not self._room.upkeep.busy()
+
+    def uptime_ms(self) -> int:
+        return 1234
+
+    def request_stop(self) -> None:
+        self.stopped = True
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stubs:
+    """What a client calls, and what stands behind it."""
+
+    notes: notes_service_pb2_grpc.NotesServiceStub
+    profiles: profiles_service_pb2_grpc.ProfilesServiceStub
+    daemon: daemon_service_pb2_grpc.DaemonServiceStub
+    process: FakeProcess
+    room: Room
+    asked_for: list[list[str]]
+
+
+@pytest.fixture
+def stubs(room: Room) -> Iterator[Stubs]:
+    """A served room."""
+    process = FakeProcess(room)
+    asked_for: list[list[str]] = []
+
+    def reports(names: list[str]) -> list[EmbedderReport]:
+        asked_for.append(names)
+        return [EmbedderReport(model="fake", state="ready", pid=7, backend="cpu")]
+
+    server = build_server("graft.memory", Activity(()))
+    notes_service_pb2_grpc.add_NotesServiceServicer_to_server(
+        NotesServicer(room.profiles, room.inserter), server
+    )
+    profiles_service_pb2_grpc.add_ProfilesServiceServicer_to_server(
+        ProfilesServicer(room.profiles, room.upkeep, lambda: ["fake", "new"]), server
+    )
+    daemon_service_pb2_grpc.add_DaemonServiceServicer_to_server(
+        DaemonServicer(
+            DaemonParts(
+                profiles=room.profiles,
+                upkeep=room.upkeep,
+                process=process,
+                reports=reports,
+                settings={"idle_minutes": "30"},
+            )
+        ),
+        server,
+    )
+    port = server.add_insecure_port("127.0.0.1:0")
+    server.start()
+    with grpc.insecure_channel(f"127.0.0.1:{port}") as channel:
+        yield Stubs(
+            notes=notes_service_pb2_grpc.NotesServiceStub(channel),
+            profiles=profiles_service_pb2_grpc.ProfilesServiceStub(channel),
+            daemon=daemon_service_pb2_grpc.DaemonServiceStub(channel),
+            process=process,
+            room=room,
+            asked_for=asked_for,
+        )
+    server.stop(None).wait()

@@ -1,0 +1,33 @@
+"""The proto's words and the memstore's own are the same."""
+
+from enum import StrEnum
+
+import pytest
+from google.protobuf.internal.enum_type_wrapper import EnumTypeWrapper
+
+from graft.memory.v1 import note_pb2
+from graft_memstore.model import Lifecycle, NoteKind, SourceKind, Trust
+from graft_memstore.service.convert import KINDS, LIFECYCLES, SOURCE_KINDS, TRUSTS
+
+
+@pytest.mark.parametrize(
+    ("words", "table", "enum", "prefix"),
+    [
+        (Lifecycle, LIFECYCLES, note_pb2.Lifecycle, "LIFECYCLE_"),
+        (Trust, TRUSTS, note_pb2.Trust, "TRUST_"),
+        (NoteKind, KINDS, note_pb2.NoteKind, "NOTE_KIND_"),
+        (SourceKind, SOURCE_KINDS, note_pb2.SourceKind, "SOURCE_KIND_"),
+    ],
+)
+def test_every_word_has_its_number_and_every_number_its_word(
+    words: type[StrEnum],
+    table: dict[StrEnum, int],
+    enum: "EnumTypeWrapper",
+    prefix: str,
+) -> None:
+    names = {name.removeprefix(prefix) for name in enum.DESCRIPTOR.values_by_name} - {"UNSPECIFIED"}
+
+    assert {word.value.upper().replace("-", "_") for word in words} == names
+    assert {
+        word: enum.Value(prefix + word.value.upper().replace("-", "_")) for word in words
+    } == table
