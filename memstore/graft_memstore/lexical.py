@@ -16,7 +16,7 @@ COUNTED_TERMS_MAX = 96
 """Of a long question, the terms whose frequency is looked up; the most telling come first."""
 PIECES_MAX = 12
 """Runs of a question that are searched for inside words."""
-POSTINGS_MAX = 6_000
+POSTINGS_MAX = 2_500
 """Rows that the terms of one question may touch together, the rarest terms first."""
 TOKEN_CHARS_MAX = 256
 """Of a longer token the beginning is searched for as a whole, and all its words one by one."""
@@ -200,11 +200,15 @@ def _named(token: str, whole: str, parts: list[str]) -> Iterator[str]:
 
 
 def _spread(plain: str) -> str:
-    """Return folded text with the parts of camelCase beside it and CJK runs set apart."""
+    """Return folded text with CJK runs set apart and the parts of camelCase behind it all.
+
+    Behind, because between they would take apart what is held together by a dot or a slash.
+    """
     apart = CJK_RUN.sub(lambda run: f" {run[0]} ", plain)
-    if _CAMEL.search(apart):
-        apart = _WORD.sub(lambda word: " ".join((word[0], *_humps(word[0]))), apart)
-    return fold(apart)
+    if not _CAMEL.search(apart):
+        return fold(apart)
+    humps = dict.fromkeys(hump for word in _WORD.findall(apart) for hump in _humps(word))
+    return fold(" ".join((apart, *humps)))
 
 
 def _humps(word: str) -> list[str]:
@@ -279,21 +283,19 @@ def terms_to_count(question: FoldedQuestion) -> list[str]:
     return [terms[at] for at in sorted(places[:COUNTED_TERMS_MAX])]
 
 
-def choose_terms(counts: Mapping[str, int]) -> list[str]:
-    """Return the terms to search for, rarest first.
+def choose_terms(counts: Mapping[str, int]) -> tuple[list[str], list[str]]:
+    """Return the terms to search for, rarest first, and those to fall back on.
 
-    Terms that no note holds are left out. Common ones are left out as soon as rarer ones have
-    used up `POSTINGS_MAX`; the rarest is always there.
+    Terms that no note holds are left out. Common ones are put off as soon as rarer ones have used
+    up `POSTINGS_MAX`; the rarest never is.
     """
     held = sorted((term for term in counts if counts[term] > 0), key=lambda term: counts[term])
-    chosen: list[str] = []
     postings = 0
-    for term in held[:QUERY_TERMS_MAX]:
+    for place, term in enumerate(held[:QUERY_TERMS_MAX]):
         postings += counts[term]
-        if chosen and postings > POSTINGS_MAX:
-            break
-        chosen.append(term)
-    return chosen
+        if place and postings > POSTINGS_MAX:
+            return held[:place], held[place:QUERY_TERMS_MAX]
+    return held[:QUERY_TERMS_MAX], []
 
 
 def choose_pieces(question: FoldedQuestion, counts: Mapping[str, int]) -> list[str]:

@@ -15,7 +15,7 @@ from graft_memstore.store.search import Eligible
 
 NOTHING_NEAR = NearNotes(cosines={}, background=Background(mean=0.0, deviation=0.0, count=0.0))
 DOWN = (VECTOR_ARM,)
-LOOKED_UP_MAX = 64
+LOOKED_UP_MAX = 32
 """Notes that only words found whose vectors are looked up."""
 
 

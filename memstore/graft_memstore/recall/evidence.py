@@ -40,11 +40,13 @@ class WeighedQuestion:
 
     Attributes:
         weights: how rare each word and pair is; above 0.
+        prefixes: beginnings of those words that may be there in another form.
         trigrams: its three-letter runs.
     """
 
     folded: FoldedQuestion
     weights: Mapping[str, float]
+    prefixes: frozenset[str]
     trigrams: frozenset[str]
 
 
@@ -54,13 +56,14 @@ def weigh(question: FoldedQuestion, counts: Mapping[str, int], notes: int) -> We
     return WeighedQuestion(
         folded=question,
         weights={term: rarity(term, counts[term], notes) for term in single},
+        prefixes=frozenset(term[:PREFIX_CHARS] for term in single if _inflects(term)),
         trigrams=trigrams(question.text),
     )
 
 
 def compare_words(question: WeighedQuestion, note: FoldedText) -> WordEvidence:
     """Return what the words of *note* say to *question*."""
-    held = _HeldWords(note)
+    held = _HeldWords(note, question.prefixes)
     covered = {term for term in question.weights if held.has(term)}
     total = sum(question.weights.values())
     texts = (note.title, note.keywords, note.body)
@@ -83,11 +86,11 @@ def compare_words(question: WeighedQuestion, note: FoldedText) -> WordEvidence:
 class _HeldWords:
     """The words of a note, found by themselves or by another form of them."""
 
-    def __init__(self, note: FoldedText) -> None:
+    def __init__(self, note: FoldedText, prefixes: frozenset[str]) -> None:
         self._words = frozenset(_all_words(note))
         self._by_prefix: dict[str, list[str]] = {}
         for word in self._words:
-            if len(word) >= STEM_CHARS_MIN:
+            if word[:PREFIX_CHARS] in prefixes:
                 self._by_prefix.setdefault(word[:PREFIX_CHARS], []).append(word)
 
     def has_exactly(self, word: str) -> bool:
@@ -96,9 +99,7 @@ class _HeldWords:
     def has(self, word: str) -> bool:
         if word in self._words:
             return True
-        if len(word) < STEM_CHARS_MIN or not word.isalpha():
-            return False
-        return any(
+        return _inflects(word) and any(
             _same_stem(word, other) for other in self._by_prefix.get(word[:PREFIX_CHARS], ())
         )
 
@@ -106,6 +107,10 @@ class _HeldWords:
 def _all_words(note: FoldedText) -> Iterable[str]:
     for text in (note.title, note.keywords, note.body, note.cjk):
         yield from words_of(text)
+
+
+def _inflects(word: str) -> bool:
+    return len(word) >= STEM_CHARS_MIN and word.isalpha()
 
 
 def _same_stem(left: str, right: str) -> bool:

@@ -141,7 +141,7 @@ def _reasons(judged: Judged) -> list[str]:
         reasons.append("not embedded yet")
     elif signals.standing < WEAK_STANDING:
         reasons.append("far in meaning")
-    if signals.coverage < COVERAGE_AGREES:
+    if evidence.telling and signals.coverage < COVERAGE_AGREES:
         reasons.append(f"has {evidence.covered} of the question's {evidence.telling} words")
     if signals.margin < 0.0 and judged.rules.all_arms:
         reasons.append("another note is nearer")

@@ -47,11 +47,21 @@ def find_by_words(
     terms = terms_to_count(question)
     counted = count_terms(connection, [match_term(term) for term in terms]) if terms else []
     counts = dict(zip(terms, counted, strict=True))
-    chosen = choose_terms(counts)
+    chosen, common = choose_terms(counts)
+    words = _any_of(connection, chosen, eligible, count)
+    if not words:
+        # In this scope nobody uses the rare words; the common ones may still say something.
+        words = _any_of(connection, common, eligible, count)
     pieces = choose_pieces(question, counts)
     return WordHits(
-        words=search_words(connection, match_any(chosen), eligible, count) if chosen else {},
+        words=words,
         pieces=search_pieces(connection, match_pieces(pieces), eligible, count) if pieces else {},
         counts=counts,
         notes=last_seq(connection),
     )
+
+
+def _any_of(
+    connection: apsw.Connection, terms: list[str], eligible: Eligible, count: int
+) -> dict[int, float]:
+    return search_words(connection, match_any(terms), eligible, count) if terms else {}

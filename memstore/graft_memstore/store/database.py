@@ -95,6 +95,9 @@ def open_connection(path: Path, *, write: bool = True) -> apsw.Connection:
         connection = apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READWRITE)
         try:
             connection.set_busy_timeout(LOCK_WAIT_MS)
+            # Otherwise each new value that is bound makes SQLite plan the statement anew, which
+            # costs a search more than running its statements does.
+            connection.config(apsw.SQLITE_DBCONFIG_ENABLE_QPSG, 1)
             _load_vectors(connection)
             for pragma in PRAGMAS:
                 connection.execute(pragma)
