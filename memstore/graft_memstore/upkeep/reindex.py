@@ -47,19 +47,28 @@ class ReindexProgress:
 def ask_for_reindex(profile: Profile[Index], model_name: str) -> None:
     """Enter that the profile is to move to *model_name*; asking again for it is safe.
 
+    Asking for the model that serves gives up a move to another one, and a move that has not
+    begun, its model being away, can be asked to go elsewhere.
+
     Raises:
         ReindexStateError: it moves to another model already.
         ServiceError: see `Profile.write`.
     """
 
     def enter(transaction: Transaction) -> None:
-        asked = meta.read(transaction.connection, meta.REINDEX_MODEL)
-        if asked is not None and asked != model_name:
-            raise ReindexStateError(
-                f"profile {profile.name} is being moved to {asked}; wait for that to end",
-                metadata={"target": asked},
-            )
-        meta.write(transaction.connection, meta.REINDEX_MODEL, model_name)
+        connection = transaction.connection
+        asked = meta.read(connection, meta.REINDEX_MODEL)
+        serving = read_model(connection, ModelRole.SERVING)
+        target = read_model(connection, ModelRole.TARGET)
+        if asked is not None and asked != model_name and target is not None:
+            if serving is None or serving.name != model_name:
+                raise ReindexStateError(
+                    f"profile {profile.name} is being moved to {asked}; wait for that to end, or "
+                    f"give it up with: graft reindex --model {serving.name if serving else asked}",
+                    metadata={"target": asked},
+                )
+            _forget_target(transaction)
+        meta.write(connection, meta.REINDEX_MODEL, model_name)
 
     profile.write(enter)
 
@@ -108,16 +117,16 @@ def abandon_target(profile: Profile[Index]) -> None:
     Raises:
         ServiceError: see `Profile.write`.
     """
+    profile.write(_forget_target)
 
-    def forget(transaction: Transaction) -> None:
-        connection = transaction.connection
-        target = read_model(connection, ModelRole.TARGET)
-        if target is not None:
-            delete_for_model(connection, target.model_id)
-            drop_bits(connection, target.model_id)
-            delete_model(connection, target.model_id)
 
-    profile.write(forget)
+def _forget_target(transaction: Transaction) -> None:
+    connection = transaction.connection
+    target = read_model(connection, ModelRole.TARGET)
+    if target is not None:
+        delete_for_model(connection, target.model_id)
+        drop_bits(connection, target.model_id)
+        delete_model(connection, target.model_id)
 
 
 def _begin(transaction: Transaction, facts: ModelFacts) -> None:

@@ -129,9 +129,36 @@ def test_it_runs_in_the_background(room: Room) -> None:
     assert models_of_vectors(room) == [("new", 2)]
 
 
+def test_asking_for_the_model_that_serves_gives_a_move_up(still_room: Room) -> None:
+    fill(still_room)
+    ask_for_reindex(still_room.profile, "new")
+    for _ in range(3):
+        assert target_step(still_room)
+
+    ask_for_reindex(still_room.profile, "fake")
+    while target_step(still_room):
+        pass
+
+    assert read_progress(still_room.profile).target == ""
+    assert models_of_vectors(still_room) == [("fake", 40)]
+    assert still_room.count("SELECT count(*) FROM pending") == 0
+
+
+def test_a_move_that_has_not_begun_can_go_elsewhere(still_room: Room) -> None:
+    fill(still_room)
+    ask_for_reindex(still_room.profile, "new")
+
+    ask_for_reindex(still_room.profile, "newer")
+    while target_step(still_room):
+        pass
+
+    assert serving_name(still_room) == "newer"
+
+
 def test_asking_again_is_safe_and_asking_for_another_is_refused(still_room: Room) -> None:
     fill(still_room)
     ask_for_reindex(still_room.profile, "new")
+    assert target_step(still_room)
     ask_for_reindex(still_room.profile, "new")
 
     with pytest.raises(ReindexStateError, match="being moved to new"):
