@@ -117,7 +117,7 @@ def _foreign_keys(connection: apsw.Connection) -> Finding:
 def _audit(profile: Profile[Index], connection: apsw.Connection) -> Finding:
     report = profile.chain.verify(connection)
     advice = "" if report.ok else "; compare with a backup"
-    return Finding(name="audit", ok=report.ok, detail=report.detail + advice)
+    return Finding(name="audit chain", ok=report.ok, detail=report.detail + advice)
 
 
 def _texts(connection: apsw.Connection) -> Finding:

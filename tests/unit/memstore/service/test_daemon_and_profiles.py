@@ -24,7 +24,7 @@ CHECKS = [
     "journal",
     "integrity",
     "foreign keys",
-    "audit",
+    "audit chain",
     "texts",
     "vectors",
     "pending",
@@ -111,7 +111,7 @@ def test_a_sound_profile_passes_every_check(stubs: Stubs) -> None:
     [
         ("UPDATE notes SET body = 'changed'", "texts", "was changed from outside"),
         ("DELETE FROM chunks", "vectors", "graft reindex"),
-        ("UPDATE note_states SET reason = 'x'", "audit", "the state of note"),
+        ("UPDATE note_states SET reason = 'x'", "audit chain", "the state of note"),
         ("DELETE FROM keywords", "foreign keys", "points to nothing"),
     ],
 )
