@@ -82,11 +82,50 @@ def make_random_model(
     if pooling is not None:
         writer.add_pooling_type(NUMBERS[pooling])
     writer.add_file_type(LlamaFileType.ALL_F32)
+    writer.add_token_type_count(2)
     _add_tokenizer(writer)
     random = np.random.default_rng(seed)
     for name, shape in _shapes(dimensions, wide, blocks, context).items():
         values = random.normal(0, 0.05, shape).astype(np.float32)
         writer.add_tensor(name, values + 1 if name.endswith("norm.weight") else values)
+    writer.write_header_to_file()
+    writer.write_kv_data_to_file()
+    writer.write_tensors_to_file()
+    writer.close()
+    return path
+
+
+def make_random_decoder(path: Path) -> Path:
+    """Write a `llama` model of random weights that pools by its last token to *path*."""
+    dimensions, wide, blocks = 64, 128, 2
+    writer = GGUFWriter(str(path), "llama")
+    writer.add_block_count(blocks)
+    writer.add_context_length(4_096)
+    writer.add_embedding_length(dimensions)
+    writer.add_feed_forward_length(wide)
+    writer.add_head_count(4)
+    writer.add_head_count_kv(2)
+    writer.add_layer_norm_rms_eps(1e-5)
+    writer.add_rope_dimension_count(16)
+    writer.add_pooling_type(PoolingType.LAST)
+    writer.add_file_type(LlamaFileType.ALL_F32)
+    _add_tokenizer(writer)
+    line, half = (dimensions,), (dimensions // 2, dimensions)
+    shapes: dict[str, tuple[int, ...]] = {
+        "token_embd": (TINY_PIECES, dimensions),
+        "output_norm": line,
+    }
+    for block in range(blocks):
+        at = f"blk.{block}"
+        shapes |= {f"{at}.attn_norm": line, f"{at}.ffn_norm": line}
+        shapes |= {f"{at}.attn_q": (dimensions, dimensions), f"{at}.attn_k": half}
+        shapes |= {f"{at}.attn_v": half, f"{at}.attn_output": (dimensions, dimensions)}
+        shapes |= {f"{at}.ffn_gate": (wide, dimensions), f"{at}.ffn_up": (wide, dimensions)}
+        shapes |= {f"{at}.ffn_down": (dimensions, wide)}
+    random = np.random.default_rng(1)
+    for name, shape in shapes.items():
+        values = random.normal(0, 0.05, shape).astype(np.float32)
+        writer.add_tensor(f"{name}.weight", values + 1 if name.endswith("norm") else values)
     writer.write_header_to_file()
     writer.write_kv_data_to_file()
     writer.write_tensors_to_file()
@@ -100,7 +139,6 @@ def _add_tokenizer(writer: GGUFWriter) -> None:
     types = [1] * TINY_PIECES
     types[0] = types[1] = types[2] = 3
     types[3] = 2
-    writer.add_token_type_count(2)
     writer.add_tokenizer_model("t5")
     writer.add_tokenizer_pre("default")
     writer.add_token_list(weights.pieces[:TINY_PIECES])

@@ -150,7 +150,7 @@ class LlamaModel:
         with self._encoding, self._use():
             self._batch.fill(sequences)
             if self._memory:
-                llama_cpp.llama_memory_clear(self._memory, data=False)
+                llama_cpp.llama_memory_clear(self._memory, False)
                 status: int = llama_cpp.llama_decode(self._context, self._batch.struct)
             else:
                 status = llama_cpp.llama_encode(self._context, self._batch.struct)

@@ -10,12 +10,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from tests.fixtures_models import make_random_model
+from tests.fixtures_models import make_random_decoder, make_random_model
 
 from graft_embedder.catalogue import BY_NAME, Entry, Pooling
 from graft_embedder.engine import Vectors
 from graft_embedder.errors import EngineError, ModelFileError
 from graft_embedder.llama import LlamaModel, LoadOptions, start_backend
+from graft_embedder.model_files import read_facts
 from graft_embedder.preparation import Options, Preparer, Purpose
 
 pytestmark = pytest.mark.model
@@ -213,6 +214,23 @@ def test_pooling_decides_the_vector(random_model: Path) -> None:
 
     for one, other in ((0, 1), (0, 2), (1, 2)):
         assert float(vectors[one] @ vectors[other]) < 0.999
+
+
+def test_a_decoder_pooled_by_its_last_token_forgets_what_came_before(tmp_path: Path) -> None:
+    path = make_random_decoder(tmp_path / "decoder.gguf")
+    facts = read_facts(path)
+    assert (facts.pooling, facts.sequence_tokens) == (Pooling.LAST, 2_048)
+    model = load(path, pooling=Pooling.LAST, window=2_048, batch=2_048)
+    sequences = [model.tokenize(text, marks=True) for text in ("a lock", "tulips are red")]
+
+    together = model.encode(sequences)
+    model.encode([[5] * 2_048])
+    again = [model.encode([sequence])[0] for sequence in sequences]
+
+    assert float(together[0] @ again[0]) == pytest.approx(1.0, abs=1e-3)
+    assert float(together[1] @ again[1]) == pytest.approx(1.0, abs=1e-3)
+    assert float(together[0] @ together[1]) < 0.99
+    model.close()
 
 
 def test_weights_of_nan_raise_instead_of_giving_a_vector(tmp_path: Path) -> None:
