@@ -5,6 +5,7 @@ import stat
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import TypeAlias
 
 import apsw
 import sqlite_vec
@@ -21,6 +22,9 @@ from graft_memstore.store.filesystem import (
     read_mounts,
     write_ahead_log_is_safe,
 )
+
+Connection: TypeAlias = apsw.Connection
+"""What lies outside the store hands connections on by this name, and never makes one."""
 
 LOCK_WAIT_MS = 10_000
 """How long a connection waits for another program's lock before it gives up."""

@@ -5,10 +5,9 @@ import shutil
 from collections.abc import Callable
 from dataclasses import dataclass
 
-import apsw
-
 from graft_memstore.model import ModelRole
 from graft_memstore.store.coverage import count_forgotten
+from graft_memstore.store.database import Connection
 from graft_memstore.store.erasures import count_erasures
 from graft_memstore.store.integrity import foreign_key_problems, integrity_problems
 from graft_memstore.store.migrate import migrations, schema_version
@@ -59,7 +58,7 @@ def check_profile(profile: Profile[Index], worker_problem: str) -> list[Finding]
         return [check() for check in checks]
 
 
-def _schema(connection: apsw.Connection) -> Finding:
+def _schema(connection: Connection) -> Finding:
     version, newest = schema_version(connection), max(migrations())
     return Finding(
         name="schema",
@@ -90,13 +89,13 @@ def _disk(profile: Profile[Index]) -> Finding:
     )
 
 
-def _journal(connection: apsw.Connection) -> Finding:
+def _journal(connection: Connection) -> Finding:
     mode = str(connection.pragma("journal_mode"))
     why = "" if mode == "wal" else "; the file system is not safe for wal, so writes are slower"
     return Finding(name="journal", ok=True, detail=mode + why)
 
 
-def _integrity(connection: apsw.Connection) -> Finding:
+def _integrity(connection: Connection) -> Finding:
     problems = integrity_problems(connection)
     return Finding(
         name="integrity",
@@ -105,7 +104,7 @@ def _integrity(connection: apsw.Connection) -> Finding:
     )
 
 
-def _foreign_keys(connection: apsw.Connection) -> Finding:
+def _foreign_keys(connection: Connection) -> Finding:
     problems = foreign_key_problems(connection)
     return Finding(
         name="foreign keys",
@@ -114,13 +113,13 @@ def _foreign_keys(connection: apsw.Connection) -> Finding:
     )
 
 
-def _audit(profile: Profile[Index], connection: apsw.Connection) -> Finding:
+def _audit(profile: Profile[Index], connection: Connection) -> Finding:
     report = profile.chain.verify(connection)
     advice = "" if report.ok else "; compare with a backup"
     return Finding(name="audit chain", ok=report.ok, detail=report.detail + advice)
 
 
-def _texts(connection: apsw.Connection) -> Finding:
+def _texts(connection: Connection) -> Finding:
     """Compare every note's text with the hash that was taken when it came in."""
     after = count = 0
     while page := read_stored_after(connection, after, PAGE_ROWS):
@@ -136,7 +135,7 @@ def _texts(connection: apsw.Connection) -> Finding:
     return Finding(name="texts", ok=True, detail=f"{count} notes as they were stored")
 
 
-def _vectors(connection: apsw.Connection) -> Finding:
+def _vectors(connection: Connection) -> Finding:
     model = read_model(connection, ModelRole.SERVING)
     if model is None:
         return Finding(name="vectors", ok=True, detail="none yet")
@@ -150,13 +149,13 @@ def _vectors(connection: apsw.Connection) -> Finding:
     )
 
 
-def _pending(connection: apsw.Connection, worker_problem: str) -> Finding:
+def _pending(connection: Connection, worker_problem: str) -> Finding:
     count = count_pending(connection)
     why = f"; {worker_problem}" if count and worker_problem else ""
     return Finding(name="pending", ok=not why, detail=f"{count} texts wait for vectors{why}")
 
 
-def _erasing(connection: apsw.Connection) -> Finding:
+def _erasing(connection: Connection) -> Finding:
     count = count_erasures(connection)
     return Finding(
         name="erasing",

@@ -10,8 +10,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
-import apsw
-
 from graft_memstore.deadline import Deadline
 from graft_memstore.embedding import (
     OVERLAP_TOKENS,
@@ -27,6 +25,7 @@ from graft_memstore.embedding import (
     model_for,
 )
 from graft_memstore.model import Model, ModelId, ModelRole, PendingKind, passage_text
+from graft_memstore.store.database import Connection
 from graft_memstore.store.models import read_model
 from graft_memstore.store.notes import read_stored
 from graft_memstore.store.pending import (
@@ -91,7 +90,7 @@ def _embed(embedder: Embedder, waiting: Waiting, deadline: Deadline) -> Embedded
     return embedded
 
 
-def _next(connection: apsw.Connection, embedder: Embedder, role: ModelRole) -> Waiting | None:
+def _next(connection: Connection, embedder: Embedder, role: ModelRole) -> Waiting | None:
     """Return what is to be embedded next: titles before passages, the oldest first."""
     model = read_model(connection, role)
     if role is ModelRole.TARGET and model is None:
@@ -115,7 +114,7 @@ def _windows_left(row: PendingText) -> int:
     return min(WINDOWS_IN_STEP, PASSAGES_MAX + 1 - row.next_part)
 
 
-def _text(connection: apsw.Connection, row: PendingText) -> str:
+def _text(connection: Connection, row: PendingText) -> str:
     stored = read_stored(connection, row.note_id)
     assert stored is not None, "a pending row goes with its note"
     if row.what is PendingKind.TITLE:
@@ -191,7 +190,7 @@ def _store(transaction: Transaction, waiting: Waiting, embedded: EmbeddedTexts) 
             _store_passages(transaction.connection, model.model_id, row, text, vectors)
 
 
-def _model_of(connection: apsw.Connection, waiting: Waiting, facts: ModelFacts) -> Model | None:
+def _model_of(connection: Connection, waiting: Waiting, facts: ModelFacts) -> Model | None:
     if waiting.role is ModelRole.SERVING:
         return serving_model_of(connection, facts)
     target = read_model(connection, ModelRole.TARGET)
@@ -199,7 +198,7 @@ def _model_of(connection: apsw.Connection, waiting: Waiting, facts: ModelFacts) 
 
 
 def _store_passages(
-    connection: apsw.Connection,
+    connection: Connection,
     model_id: ModelId,
     row: PendingText,
     text: str,

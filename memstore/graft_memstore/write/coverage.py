@@ -3,11 +3,10 @@
 import time
 from collections.abc import Sequence
 
-import apsw
-
 from graft_memstore.embedding import PASSAGES_MAX
 from graft_memstore.model import PASSAGE_SEPARATOR, ModelRole, NoteId
 from graft_memstore.store.coverage import read_last_part
+from graft_memstore.store.database import Connection
 from graft_memstore.store.models import read_model
 from graft_memstore.store.notes import read_stored
 from graft_memstore.store.pending import count_of_notes
@@ -27,7 +26,7 @@ def wait_for_vectors(profile: Profile[Index], note_ids: Sequence[NoteId], second
         profile.changes.wait(seen, left)
 
 
-def uncovered_from(connection: apsw.Connection, note_id: NoteId) -> int:
+def uncovered_from(connection: Connection, note_id: NoteId) -> int:
     """Return the first character of a note's body beyond its last possible passage.
 
     0 means that all of it has vectors, or will have.

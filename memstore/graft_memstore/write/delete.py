@@ -3,11 +3,10 @@
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
-import apsw
-
 from graft.wire.errors import WrongStateError
 from graft_memstore.model import Caller, Lifecycle, NoteId, NoteState, StoredNote
 from graft_memstore.store.chain import EventDraft
+from graft_memstore.store.database import Connection
 from graft_memstore.store.erasures import clean_file, insert_erasure, is_erasing
 from graft_memstore.store.fts import delete_words
 from graft_memstore.store.keywords import delete_unused as delete_unused_keywords
@@ -148,7 +147,7 @@ def change_state(
     action: str,
 ) -> int:
     """Close a note's present state, make *state* the present one, and return its event."""
-    connection: apsw.Connection = transaction.connection
+    connection: Connection = transaction.connection
     event = transaction.record(
         EventDraft(
             caller=caller,

@@ -2,17 +2,16 @@
 
 import re
 
-import apsw
-
 from graft.wire.errors import AmbiguousIdError, BadFieldError, NoteNotFoundError
 from graft_memstore.model import NoteId
+from graft_memstore.store.database import Connection
 from graft_memstore.store.notes import find_ids
 
 ID_PIECE = re.compile(r"[0-9a-f]{8,32}")
 SHOWN_CHARS_MAX = 80
 
 
-def find_note(connection: apsw.Connection, piece: str) -> NoteId:
+def find_note(connection: Connection, piece: str) -> NoteId:
     """Return the note whose id *piece* is, or begins or ends.
 
     Raises:

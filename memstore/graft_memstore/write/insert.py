@@ -4,8 +4,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Generic, Protocol, TypeVar
 
-import apsw
-
 from graft.wire.errors import ModelNotReadyError
 from graft_memstore.deadline import Deadline
 from graft_memstore.embedding import Embedder, TextRefusedError, model_for
@@ -19,6 +17,7 @@ from graft_memstore.model import (
     SimilarNote,
     Trust,
 )
+from graft_memstore.store.database import Connection
 from graft_memstore.store.models import read_model
 from graft_memstore.store.notes import read_titles
 from graft_memstore.store.pending import count_of_notes
@@ -48,7 +47,7 @@ class FindSimilar(Protocol[IndexT_contra]):
 
     def __call__(
         self,
-        connection: apsw.Connection,
+        connection: Connection,
         index: IndexT_contra,
         vector: bytes,
         *,
@@ -186,7 +185,7 @@ class Inserter(Generic[IndexT]):
     def _similar(
         self,
         profile: Profile[IndexT],
-        connection: apsw.Connection,
+        connection: Connection,
         prepared: PreparedNote,
         vector: TitleVector,
     ) -> tuple[SimilarNote, ...]:
@@ -250,7 +249,7 @@ def _receipt_of(stored: StoredReply) -> dict[str, object]:
     }
 
 
-def _full_reply(connection: apsw.Connection, remembered: Reply) -> InsertReply:
+def _full_reply(connection: Connection, remembered: Reply) -> InsertReply:
     """Complete what is remembered with titles and with how far the vectors are."""
     note_ids = [NoteId(each["id"]) for each in remembered["notes"]]
     alike = [NoteId(note_id) for each in remembered["notes"] for note_id, _ in each["similar"]]

@@ -2,11 +2,10 @@
 
 from dataclasses import dataclass
 
-import apsw
-
 from graft_memstore.embedding import ModelFacts, WindowVector
 from graft_memstore.lexical import fold_note
 from graft_memstore.model import Lifecycle, NewNote, NoteId, SimilarNote
+from graft_memstore.store.database import Connection
 from graft_memstore.store.fts import Words
 from graft_memstore.store.notes import find_same_content
 from graft_memstore.write.hashes import content_hash, value_hash
@@ -59,7 +58,7 @@ def words_of(title: str, body: str, keywords: tuple[str, ...]) -> Words:
     )
 
 
-def active_twin(connection: apsw.Connection, prepared: PreparedNote) -> NoteId | None:
+def active_twin(connection: Connection, prepared: PreparedNote) -> NoteId | None:
     """Return the note in force that has this very text in this scope, None when there is none."""
     known = find_same_content(connection, prepared.content_hash, prepared.note.scope)
     return next((each.id for each in known if each.lifecycle is Lifecycle.ACTIVE), None)

@@ -5,9 +5,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, cast
 
-import apsw
-
 from graft.wire.errors import RequestIdReusedError
+from graft_memstore.store.database import Connection
 from graft_memstore.store.requests import Receipt, insert_receipt, read_receipt
 
 # What json gives back for an object that we wrote ourselves.
@@ -29,7 +28,7 @@ class RequestKey:
     payload_hash: bytes
 
 
-def recall_reply(connection: apsw.Connection, key: RequestKey, now_ms: int) -> Reply | None:
+def recall_reply(connection: Connection, key: RequestKey, now_ms: int) -> Reply | None:
     """Return what this request was answered before, None when it is new.
 
     Raises:
@@ -46,7 +45,7 @@ def recall_reply(connection: apsw.Connection, key: RequestKey, now_ms: int) -> R
     return cast("Reply", json.loads(receipt.reply))
 
 
-def remember_reply(connection: apsw.Connection, key: RequestKey, reply: Reply, at_ms: int) -> None:
+def remember_reply(connection: Connection, key: RequestKey, reply: Reply, at_ms: int) -> None:
     """Keep *reply*, which must hold ids, states and counts alone, with the change it tells of."""
     receipt = Receipt(
         request_id=key.request_id,

@@ -2,8 +2,6 @@
 
 from dataclasses import dataclass
 
-import apsw
-
 from graft.wire.errors import KnownTextError
 from graft_memstore.ids import NewId
 from graft_memstore.model import (
@@ -19,6 +17,7 @@ from graft_memstore.model import (
     Trust,
 )
 from graft_memstore.store.chain import EventDraft
+from graft_memstore.store.database import Connection
 from graft_memstore.store.fts import delete_words, insert_words
 from graft_memstore.store.keywords import add_keywords, read_keywords
 from graft_memstore.store.models import read_model
@@ -153,7 +152,7 @@ def _rows_of(
 
 
 def _store_vectors(
-    connection: apsw.Connection,
+    connection: Connection,
     note_id: NoteId,
     prepared: PreparedNote,
     vector: TitleVector | None,
@@ -172,7 +171,7 @@ def _store_vectors(
 
 
 def _list_for_target(
-    connection: apsw.Connection, note_id: NoteId, prepared: PreparedNote, target: ModelId
+    connection: Connection, note_id: NoteId, prepared: PreparedNote, target: ModelId
 ) -> None:
     """List a note for the model that is moved to, which must know every note at the switch."""
     insert_pending(connection, note_id, PendingKind.TITLE, target)
@@ -224,7 +223,7 @@ def _add_to(
     return StoredReply(id=note_id, duplicate=True, state=state, scope=note.scope, event=event)
 
 
-def _fold_again(connection: apsw.Connection, note_id: NoteId) -> None:
+def _fold_again(connection: Connection, note_id: NoteId) -> None:
     stored = read_stored(connection, note_id)
     assert stored is not None, "its content was found a moment ago"
     keywords = read_keywords(connection, [note_id]).get(note_id, ())

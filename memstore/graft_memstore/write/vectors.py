@@ -2,15 +2,14 @@
 
 from collections.abc import Sequence
 
-import apsw
-
 from graft_memstore.embedding import ModelFacts, WindowVector
 from graft_memstore.model import ChunkRow, Model, ModelId, ModelRole, NoteId
+from graft_memstore.store.database import Connection
 from graft_memstore.store.models import insert_model, read_model
 from graft_memstore.store.vectors import create_bits, insert_chunks
 
 
-def serving_model_of(connection: apsw.Connection, facts: ModelFacts) -> Model | None:
+def serving_model_of(connection: Connection, facts: ModelFacts) -> Model | None:
     """Return the profile's model if *facts* tell of it, None when they tell of another.
 
     The first vector of a profile fixes its model: then it is entered here.
@@ -21,7 +20,7 @@ def serving_model_of(connection: apsw.Connection, facts: ModelFacts) -> Model | 
     return serving if serving.identity == facts.identity else None
 
 
-def add_model(connection: apsw.Connection, facts: ModelFacts, role: ModelRole) -> Model:
+def add_model(connection: Connection, facts: ModelFacts, role: ModelRole) -> Model:
     """Enter a model with its empty table of bits."""
     model = insert_model(
         connection,
@@ -35,14 +34,14 @@ def add_model(connection: apsw.Connection, facts: ModelFacts, role: ModelRole) -
 
 
 def store_title(
-    connection: apsw.Connection, model_id: ModelId, note_id: NoteId, window: WindowVector
+    connection: Connection, model_id: ModelId, note_id: NoteId, window: WindowVector
 ) -> None:
     """Store the vector of a title's first window."""
     store_windows(connection, model_id, note_id, [window], first_part=0)
 
 
 def store_windows(
-    connection: apsw.Connection,
+    connection: Connection,
     model_id: ModelId,
     note_id: NoteId,
     windows: Sequence[WindowVector],
