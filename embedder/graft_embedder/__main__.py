@@ -30,7 +30,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         settings = load(environ, home.config_file)
         if options.command == "serve":
             return serve(home, options.model, settings, options.ready_fd)
-        home.create()
+        if options.action in {"pull", "use"}:  # the others only look
+            home.create()
         _manage(home, settings, options)
     except (ModelFileError, UnsafeDirectoryError) as error:
         _complain(str(error), "MODEL_FILE", as_json=as_json)

@@ -156,7 +156,11 @@ def _header(name: str, path: Path, header: bytes) -> Check:
             ok=False,
             detail=f"{path} is no SQLite database; move it away, or put a backup in its place",
         )
-    journal = "write-ahead log" if header[_JOURNAL_AT] == _WRITE_AHEAD else "rollback journal"
+    journal = (
+        "write-ahead log"
+        if header[_JOURNAL_AT] == _WRITE_AHEAD
+        else ("rollback journal, slower but safe where the file system shares no memory")
+    )
     (version,) = struct.unpack_from(">I", header, _VERSION_AT)
     log = path.with_name(f"{path.name}-wal")
     if log.exists() and log.stat().st_size:
