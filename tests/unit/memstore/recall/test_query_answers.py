@@ -269,3 +269,15 @@ def test_signals_are_plain_numbers(store: NoteStore) -> None:
 
     assert json.loads(json.dumps(dict(signals)))["title_trigrams"] == pytest.approx(1.0)
     assert all(np.isfinite(value) for _, value in signals)
+
+
+def test_two_folders_of_one_name_do_not_share_their_notes(store: NoteStore) -> None:
+    store.add(TITLE, BODY, scope="project:/a/my-app")
+
+    answer = answer_query(
+        store.connection,
+        VectorIndex(MODEL, DIMENSIONS),
+        ask(TITLE, scope=ScopeFilter(scopes=("project:/b/my-app", "user"))),
+    )
+
+    assert (answer.hit, answer.notes_elsewhere) == (Hit.MISS, 1)

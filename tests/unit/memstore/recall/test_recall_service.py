@@ -1,0 +1,228 @@
+"""RecallService as a client meets it, with a fake embedder."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+import grpc
+import pytest
+from tests.unit.memstore.room import Room
+
+from graft.memory.v1 import note_pb2, recall_service_pb2_grpc
+from graft.memory.v1 import recall_service_pb2 as pb
+from graft.wire.errors import Refusal, read_refusal
+from graft.wire.server import Activity, build_server
+from graft_memstore.model import NewNote, Source, SourceKind
+from graft_memstore.service.recall import RecallServicer
+
+SECONDS = 20
+USER = note_pb2.ScopeFilter(scopes=["user"])
+TITLE = "pip cannot see the proxy behind the company firewall"
+# text "x", scope user, match 9.
+UNKNOWN_MATCH = pb.RetrieveRequest(text="x", scope=USER).SerializeToString() + b"\x30\x09"
+NOTE = NewNote(
+    title=TITLE,
+    body="Set `HTTPS_PROXY`.",
+    keywords=("pip", "proxy"),
+    sources=(Source(kind=SourceKind.URL, locator="https://example.org"),),
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Served:
+    """A room and the stub that asks it."""
+
+    room: Room
+    recall: recall_service_pb2_grpc.RecallServiceStub
+
+    def query(self, text: str, **fields: object) -> pb.QueryResponse:
+        request = pb.QueryRequest(text=text, scope=USER)
+        for name, value in fields.items():
+            setattr(request, name, value)
+        return self.recall.Query(request, timeout=SECONDS)
+
+    def retrieve(self, text: str = TITLE, **fields: object) -> pb.RetrieveResponse:
+        request = pb.RetrieveRequest(text=text, scope=USER)
+        for name, value in fields.items():
+            if isinstance(value, list):
+                getattr(request, name).extend(value)
+            else:
+                setattr(request, name, value)
+        return self.recall.Retrieve(request, timeout=SECONDS)
+
+
+@pytest.fixture
+def served(room: Room) -> Iterator[Served]:
+    server = build_server("graft.memory", Activity(()))
+    recall_service_pb2_grpc.add_RecallServiceServicer_to_server(
+        RecallServicer(room.profiles, room.embedder), server
+    )
+    port = server.add_insecure_port("127.0.0.1:0")
+    server.start()
+    with grpc.insecure_channel(f"127.0.0.1:{port}") as channel:
+        yield Served(room=room, recall=recall_service_pb2_grpc.RecallServiceStub(channel))
+    server.stop(None).wait()
+
+
+def refusal_of(call: Callable[[], object]) -> Refusal:
+    with pytest.raises(grpc.RpcError) as raised:
+        call()
+    return read_refusal(raised.value)
+
+
+def test_strong_hands_out_the_whole_note(served: Served) -> None:
+    note_id = served.room.insert(note=NOTE, wait=True).id
+
+    reply = served.query(TITLE)
+
+    assert (reply.hit, reply.note.id) == (pb.HIT_STRONG, note_id)
+    assert reply.note.body == "Set `HTTPS_PROXY`."
+    assert reply.note.sources[0].locator == "https://example.org"
+    assert (list(reply.near), list(reply.degraded), list(reply.scopes)) == ([], [], ["user"])
+    assert reply.service_ms >= reply.embed_ms > 0
+    assert reply.signals[0].name == "title"
+
+
+def test_weak_hands_out_no_body_and_no_sources(served: Served) -> None:
+    note_id = served.room.insert(note=NOTE, wait=True).id
+    served.room.embedder.away["fake"] = "it is being fetched"
+
+    reply = served.query(TITLE)
+
+    assert (reply.hit, reply.note.id, reply.note.title) == (pb.HIT_WEAK, note_id, TITLE)
+    assert (reply.note.body, list(reply.note.sources)) == ("", [])
+    assert list(reply.degraded) == ["vector"]
+
+
+def test_a_miss_names_near_titles_and_no_note(served: Served) -> None:
+    served.room.insert(note=NOTE, wait=True)
+
+    reply = served.query("rotate a picture")
+
+    assert (reply.hit, reply.HasField("note")) == (pb.HIT_MISS, False)
+    assert [near.title for near in reply.near] == [TITLE]
+    assert reply.near[0].why
+
+
+def test_an_empty_profile_misses_and_nothing_is_missing(served: Served) -> None:
+    reply = served.query("anything")
+
+    assert (reply.hit, list(reply.near), list(reply.degraded)) == (pb.HIT_MISS, [], [])
+
+
+def test_a_note_that_waits_for_its_vector_is_found_by_its_words(served: Served) -> None:
+    served.room.embedder.away["fake"] = "it is being fetched"
+    note_id = served.room.insert(note=NOTE).id
+
+    reply = served.query(TITLE)
+    ranked = served.retrieve()
+
+    assert (reply.hit, reply.note.id, list(reply.degraded)) == (pb.HIT_WEAK, note_id, ["vector"])
+    assert [result.id for result in ranked.results] == [note_id]
+
+
+def test_vectors_of_another_file_are_never_compared(served: Served) -> None:
+    served.room.insert(note=NOTE, wait=True)
+    served.room.embedder.files["fake"] = "another file of that name"
+
+    reply = served.query(TITLE)
+
+    assert (reply.hit, list(reply.degraded)) == (pb.HIT_WEAK, ["vector"])
+
+
+def test_retrieve_tells_what_each_arm_said(served: Served) -> None:
+    note_id = served.room.insert(note=NOTE, wait=True).id
+    served.room.insert("something else", "entirely", wait=True)
+
+    reply = served.retrieve()
+
+    best = reply.results[0]
+    assert (best.id, best.title, list(best.keywords), best.scope) == (
+        note_id,
+        TITLE,
+        ["pip", "proxy"],
+        "user",
+    )
+    assert {arm.arm: arm.rank for arm in best.arms} == {"vector": 1, "words": 1}
+    assert best.trust == note_pb2.TRUST_OBSERVED
+    assert len(served.retrieve(top_k=1).results) == 1
+
+
+def test_keywords_are_matched_in_their_stored_form(served: Served) -> None:
+    note_id = served.room.insert(note=NOTE, wait=True).id
+
+    def found(keywords: list[str], match: int) -> list[str]:
+        reply = served.retrieve(keywords=keywords, match=match)
+        return [result.id for result in reply.results]
+
+    assert found([" pip ", "absent"], pb.KEYWORD_MATCH_ANY) == [note_id]
+    assert found(["pip", "proxy"], pb.KEYWORD_MATCH_ALL) == [note_id]
+    assert found(["pip", "absent"], pb.KEYWORD_MATCH_ALL) == []
+
+
+def test_what_lies_elsewhere_is_counted(served: Served) -> None:
+    served.room.insert(note=NewNote(title=TITLE, scope="project:b"), wait=True)
+
+    assert served.query(TITLE).notes_elsewhere == 1
+    assert served.retrieve().notes_elsewhere == 1
+
+
+def test_an_expired_note_is_gone_from_the_instant_on(served: Served) -> None:
+    later = served.room.clock.ms + 1_000
+    served.room.insert(note=NewNote(title=TITLE, expires_at_ms=later), wait=True)
+    before = served.query(TITLE).hit
+
+    served.room.clock.ms = later
+
+    assert (before, served.query(TITLE).hit) == (pb.HIT_STRONG, pb.HIT_MISS)
+
+
+def test_a_clock_that_goes_back_hides_nothing(served: Served) -> None:
+    served.room.insert(note=NOTE, wait=True)
+
+    served.room.clock.ms -= 10**9
+
+    assert served.query(TITLE).hit == pb.HIT_STRONG
+
+
+@pytest.mark.parametrize(
+    ("request_", "field"),
+    [
+        (pb.QueryRequest(text="", scope=USER), "text"),
+        (pb.QueryRequest(text=" \n\t", scope=USER), "text"),
+        (pb.QueryRequest(text="é" * 32_769, scope=USER), "text"),
+        (pb.QueryRequest(text="x"), "scope"),
+        (pb.QueryRequest(text="x", scope=USER, embed_tokens_max=8_193), "embed_tokens_max"),
+    ],
+    ids=["empty", "blank", "too long", "no scope", "too many tokens"],
+)
+def test_a_query_over_a_limit_is_refused_and_the_field_named(
+    served: Served, request_: pb.QueryRequest, field: str
+) -> None:
+    refusal = refusal_of(lambda: served.recall.Query(request_, timeout=SECONDS))
+
+    assert (refusal.reason, [each.field for each in refusal.violations]) == ("BAD_FIELD", [field])
+
+
+@pytest.mark.parametrize(
+    ("request_", "field"),
+    [
+        (pb.RetrieveRequest(text="x", scope=USER, top_k=257), "top_k"),
+        (pb.RetrieveRequest(text="x", scope=USER, keywords=["k"] * 3 + [""]), "keywords"),
+        (pb.RetrieveRequest.FromString(UNKNOWN_MATCH), "match"),
+    ],
+    ids=["too many results", "empty keyword", "unknown match"],
+)
+def test_a_search_over_a_limit_is_refused_and_the_field_named(
+    served: Served, request_: pb.RetrieveRequest, field: str
+) -> None:
+    refusal = refusal_of(lambda: served.recall.Retrieve(request_, timeout=SECONDS))
+
+    assert (refusal.reason, [each.field for each in refusal.violations]) == ("BAD_FIELD", [field])
+
+
+@pytest.mark.parametrize("text", ["💥", "a\x00b", "x" * 65_536, "C++", "a AND", '"', "修复", "-"])
+def test_any_text_within_the_limits_is_answered(served: Served, text: str) -> None:
+    served.room.insert(note=NOTE, wait=True)
+
+    assert served.query(text).hit in (pb.HIT_STRONG, pb.HIT_WEAK, pb.HIT_MISS)
+    assert list(served.retrieve(text).degraded) == []
