@@ -57,6 +57,8 @@ class FakeState:
     held: threading.Event = field(default_factory=threading.Event)
     hold: bool = False
     busy: bool = False
+    slow_query: bool = False
+    looked: threading.Semaphore = field(default_factory=lambda: threading.Semaphore(0))
     on_stop: Callable[[], None] = lambda: None
 
     def requests(self, name: str) -> list[object]:
@@ -135,6 +137,10 @@ class FakeMemstore(
         self, request: recall_service_pb2.QueryRequest, context: grpc.ServicerContext
     ) -> recall_service_pb2.QueryResponse:
         self._enter("Query", request, context)
+        if self.state.slow_query:
+            # Until somebody has asked twice how things are.
+            for _ in range(2):
+                self.state.looked.acquire(timeout=20)
         reply = recall_service_pb2.QueryResponse()
         reply.CopyFrom(self.state.query_reply)
         reply.scopes.extend(request.scope.scopes)
@@ -188,6 +194,7 @@ class FakeMemstore(
         self, request: daemon_service_pb2.GetStatusRequest, context: grpc.ServicerContext
     ) -> daemon_service_pb2.GetStatusResponse:
         self._enter("GetStatus", request, context)
+        self.state.looked.release()
         return self.state.status_reply
 
     @override

@@ -1,0 +1,144 @@
+"""What a person sees on a terminal: tables, colours, progress, a question before erasing."""
+
+import os
+import pty
+import select
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from tests.unit.client.fake_memstore import FakeState
+
+from graft.memory.v1 import daemon_service_pb2, note_pb2, profiles_service_pb2, recall_service_pb2
+
+GRAFT = Path(sys.executable).with_name("graft")
+SECONDS = 30.0
+
+Terminal = Callable[..., tuple[int, str]]
+
+
+@pytest.fixture
+def terminal(home: Path, place: Path) -> Terminal:
+    """Run ``graft`` on a terminal of 100 columns, typing *typed*; return exit code and screen."""
+
+    def run(*arguments: str, typed: str = "", **environ: str) -> tuple[int, str]:
+        mine, theirs = pty.openpty()
+        around = {"TERM": "xterm-256color", "PATH": "/usr/bin:/bin", "COLUMNS": "100", **environ}
+        command = [str(GRAFT), *arguments, "--home", str(home)]
+        process = subprocess.Popen(
+            command, stdin=theirs, stdout=theirs, stderr=theirs, cwd=place, env=around
+        )
+        os.close(theirs)
+        os.write(mine, typed.encode())
+        screen = _read_all(mine)
+        os.close(mine)
+        return process.wait(SECONDS), screen
+
+    return run
+
+
+def _read_all(descriptor: int) -> str:
+    content = b""
+    end = time.monotonic() + SECONDS
+    while select.select([descriptor], [], [], max(end - time.monotonic(), 0))[0]:
+        try:
+            piece = os.read(descriptor, 4096)
+        except OSError:  # how Linux says that the other side has been closed
+            break
+        if not piece:
+            break
+        content += piece
+    return content.decode()
+
+
+def store(memstore: FakeState, title: str) -> str:
+    note = note_pb2.Note(
+        id=f"0193a7a0{len(memstore.notes):024x}",
+        title=title,
+        scope="user",
+        lifecycle=note_pb2.LIFECYCLE_ACTIVE,
+        trust=note_pb2.TRUST_OBSERVED,
+        recorded_at_ms=1,
+    )
+    memstore.notes[note.id] = note
+    return note.id
+
+
+def test_a_listing_is_a_table_with_its_markup_shown_as_it_is(
+    terminal: Terminal, memstore: FakeState
+) -> None:
+    store(memstore, "[red]not[/red] a colour \x1b[2J :smile:")
+
+    code, screen = terminal("list")
+
+    assert code == 0
+    assert "saved" in screen
+    assert "[red]not[/red] a colour \\x1b[2J :smile:" in screen
+
+
+def test_colours_are_for_terminals_that_want_them(terminal: Terminal, memstore: FakeState) -> None:
+    memstore.query_reply = recall_service_pb2.QueryResponse(hit=recall_service_pb2.HIT_MISS)
+
+    _, colored = terminal("query", "x")
+    _, plain = terminal("query", "x", NO_COLOR="1")
+    _, dumb = terminal("query", "x", TERM="dumb")
+
+    assert "\x1b[31m\x1b[1mMISS" in colored
+    assert "\x1b[" not in plain + dumb
+
+
+def test_json_stays_json_on_a_terminal(terminal: Terminal, memstore: FakeState) -> None:
+    store(memstore, "t")
+
+    _, screen = terminal("list", "--json")
+
+    assert screen.startswith("{")
+    assert "\x1b" not in screen
+
+
+@pytest.mark.parametrize(("typed", "erased"), [("yes\n", True), ("y\n", False), ("\n", False)])
+def test_erasing_wants_the_whole_word(
+    terminal: Terminal, memstore: FakeState, typed: str, *, erased: bool
+) -> None:
+    note_id = store(memstore, "a secret")
+
+    code, screen = terminal("delete", note_id, "--reason", "r", typed=typed)
+
+    assert 'Delete 00000000 "a secret" in user? It cannot be undone.' in screen
+    assert (note_id not in memstore.notes) is erased
+    assert code == (0 if erased else 1)
+
+
+def test_the_model_s_progress_is_drawn_while_an_answer_waits_for_it(
+    terminal: Terminal, memstore: FakeState
+) -> None:
+    memstore.slow_query = True
+    memstore.status_reply.embedders.append(
+        daemon_service_pb2.EmbedderStatus(model="starter", state="converting", percent=43)
+    )
+
+    code, screen = terminal("query", "x")
+
+    assert code == 0
+    assert "graft: writing the model starter 43 %" in screen
+    assert screen.rstrip().endswith("MISS\x1b[0m\r\ngraft: searched user")
+
+
+def test_a_reindex_draws_its_bar(terminal: Terminal, memstore: FakeState) -> None:
+    memstore.reindex_replies = [
+        profiles_service_pb2.GetReindexResponse(
+            state=profiles_service_pb2.REINDEX_STATE_RUNNING, target_model="m", done=1, total=4
+        ),
+        profiles_service_pb2.GetReindexResponse(
+            state=profiles_service_pb2.REINDEX_STATE_NONE, serving_model="m"
+        ),
+    ]
+
+    code, screen = terminal("reindex", "--model", "m")
+
+    assert code == 0
+    assert "moving to m ━━━━━━──────────────────  25%" in screen
+    assert screen.rstrip().endswith("the profile answers with m")
