@@ -12,9 +12,6 @@ OVERLAP_TOKENS = 32
 PASSAGES_MAX = 64
 """Windows of one note that are embedded; the rest is found by words alone."""
 
-QUERY_TOKENS_DEFAULT = 0
-"""The backend's own figure."""
-
 
 class TextRefusedError(Exception):
     """The embedder cannot embed this text and never will."""

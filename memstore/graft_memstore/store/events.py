@@ -30,12 +30,6 @@ SELECT_EVENTS_AFTER = (
     "SELECT" + COLUMNS + "FROM events WHERE seq > :after ORDER BY seq LIMIT :count_max"
 )
 
-SELECT_EVENTS_OF_NOTE = (
-    "SELECT"
-    + COLUMNS
-    + "FROM events WHERE note_id = :note_id AND seq > :after ORDER BY seq LIMIT :count_max"
-)
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Event:
@@ -124,18 +118,6 @@ def read_hash(connection: apsw.Connection, seq: int) -> bytes | None:
 def read_events_after(connection: apsw.Connection, after: int, count_max: int) -> list[Event]:
     """Return a page of the trail."""
     rows = select(connection, SELECT_EVENTS_AFTER, {"after": after, "count_max": count_max})
-    return [_event_from(row) for row in rows]
-
-
-def read_events_of_note(
-    connection: apsw.Connection, note_id: NoteId, after: int, count_max: int
-) -> list[Event]:
-    """Return a page of what was done to one note."""
-    rows = select(
-        connection,
-        SELECT_EVENTS_OF_NOTE,
-        {"note_id": note_id, "after": after, "count_max": count_max},
-    )
     return [_event_from(row) for row in rows]
 
 

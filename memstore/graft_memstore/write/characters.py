@@ -12,10 +12,8 @@ _INVISIBLE = (
 )
 _CONTROL = "\x00-\x1f\x7f-\x9f"
 
-INVISIBLE = re.compile(f"[{_INVISIBLE}]+")
-"""Characters that take no room on a screen."""
-
 INVISIBLE_OR_CONTROL = re.compile(f"[{_INVISIBLE}{_CONTROL}]+")
+"""Characters that take no room on a screen."""
 
 NOT_IN_LINE = re.compile(f"[{_CONTROL}\u2028\u2029]")
 """Characters that end a line or drive a terminal."""

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from graft_memstore.canonical import encode_fields
 from graft_memstore.model import NoteKind
-from graft_memstore.write.characters import INVISIBLE
+from graft_memstore.write.characters import INVISIBLE_OR_CONTROL
 from graft_memstore.write.hashes import content_hash, spelled_once, value_hash
 
 CYRILLIC_PAYPAL = "\u0440\u0430ypal"
@@ -101,7 +101,7 @@ def test_every_format_character_of_unicode_counts_as_invisible() -> None:
     missed = [
         f"U+{code:04X}"
         for code in range(sys.maxunicode + 1)
-        if unicodedata.category(chr(code)) == "Cf" and not INVISIBLE.fullmatch(chr(code))
+        if unicodedata.category(chr(code)) == "Cf" and not INVISIBLE_OR_CONTROL.fullmatch(chr(code))
     ]
 
     assert missed == []
