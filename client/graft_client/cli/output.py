@@ -99,6 +99,8 @@ class Output:
             # Nothing can be written any more, and the interpreter must not complain at its end.
             os.dup2(os.open(os.devnull, os.O_WRONLY), self._data.fileno())
             raise click.exceptions.Exit(PIPE_CLOSED) from None
+        except OSError as error:
+            raise GraftError(f"stdout cannot be written: {error.strerror}") from error
 
 
 class ProgressLine:

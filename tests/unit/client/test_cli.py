@@ -1,4 +1,5 @@
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -392,6 +393,33 @@ def test_config_show_names_value_source_and_what_the_running_service_has(
     assert found["target"]["source"] == str(home / "config.toml")
     assert found["threads"]["running"] == "4"
     assert found["profile"]["running"] is None
+
+
+@pytest.mark.parametrize("reader", ["gone", "full"])
+def test_output_that_nobody_takes_is_no_traceback(
+    memstore: FakeState, home: Path, reader: str
+) -> None:
+    memstore.query_reply = strong()
+    receiver, sender = os.pipe()
+    os.close(receiver)
+    full = os.open("/dev/full", os.O_WRONLY)
+    command = [str(GRAFT), "query", "x", "--home", str(home)]
+
+    done = subprocess.run(
+        command,
+        stdout=sender if reader == "gone" else full,
+        stderr=subprocess.PIPE,
+        text=True,
+        check=False,
+    )
+
+    os.close(sender)
+    os.close(full)
+    assert (done.returncode, done.stderr) == (
+        (141, "")
+        if reader == "gone"
+        else (1, "graft: stdout cannot be written: No space left on device\n")
+    )
 
 
 def test_the_version_is_printed(command: Command) -> None:
