@@ -1,17 +1,14 @@
 import json
-import os
 import subprocess
 import sys
 from pathlib import Path
 
 import click
-import grpc
 import pytest
 from tests.unit.client.conftest import Command
 from tests.unit.client.fake_memstore import FakeState
 
 from graft.memory.v1 import daemon_service_pb2, note_pb2, recall_service_pb2
-from graft.wire.errors import BadFieldError
 from graft_client.cli.app import COMMANDS, graft
 
 GRAFT = Path(sys.executable).with_name("graft")
@@ -214,100 +211,6 @@ def test_a_question_comes_from_stdin_whole(command: Command, memstore: FakeState
     assert memstore.requests("Retrieve")[0].text == "サンド"  # type: ignore[attr-defined] # as above
 
 
-def test_what_is_read_is_bounded_and_the_limit_is_named(command: Command, place: Path) -> None:
-    (place / "big").write_bytes(b"x" * ((1 << 20) + 1))
-
-    body = command("insert", "--title", "t", "--body-file", str(place / "big"), "--json")
-    question = command("query", "-", "--json", stdin=b"x" * ((64 << 10) + 1))
-
-    assert (body.code, question.code) == (1, 1)
-    assert body.error()["reason"] == "BAD_FIELD"
-    assert "1 MiB" in body.error()["message"]
-    assert "64 KiB" in question.error()["message"]
-
-
-@pytest.mark.parametrize(
-    ("arguments", "words"),
-    [
-        (["insert"], "title"),
-        (["insert", "--title", "t", "--body", "b", "--body-file", "f"], "both"),
-        (["insert", "--title", "t", "--all-scopes"], "--scope"),
-        (["insert", "--title", "t", "--source", "nothing"], "KIND:LOCATOR"),
-        (["insert", "--title", "t", "--valid-from", "2026-01-01T00:00:00"], "offset"),
-        (["insert", "--title", "caf\udce9"], "Unicode"),
-        (["insert", "--title", "t", "--body-file", "/nowhere/x"], "cannot be read"),
-        (["query", "x", "--scope", "a", "--all-scopes"], "both"),
-        (["query", "x", "--timeout", "0"], "timeout"),
-        (["query"], "TEXT"),
-        (["retrieve", "x", "--top-k", "257"], "top-k"),
-        (["delete", ID], "reason"),
-        (["list", "--state", "gone"], "state"),
-        (["unknown"], "unknown"),
-    ],
-)
-def test_wrong_usage_ends_with_2_and_an_object_on_stderr(
-    command: Command, memstore: FakeState, arguments: list[str], words: str
-) -> None:
-    done = command(*arguments, "--json")
-
-    assert (done.code, done.out) == (2, "")
-    assert done.error()["reason"] == "USAGE"
-    assert words in done.error()["message"]
-    assert memstore.received == []
-
-
-def test_bytes_that_are_no_text_are_refused(command: Command) -> None:
-    body = command("insert", "--title", "x", "--body-file", "-", "--json", stdin=b"\xff\xfe")
-
-    assert body.code == 2
-    assert "UTF-8" in body.error()["message"]
-
-
-def test_a_refusal_ends_with_1_and_its_reason(command: Command, memstore: FakeState) -> None:
-    memstore.failures += [BadFieldError("title", "longer than 1,024 characters")] * 2
-
-    as_json = command("insert", "--title", "t", "--json")
-    for_people = command("insert", "--title", "t")
-
-    assert as_json.code == 1
-    assert as_json.error() == {
-        "reason": "BAD_FIELD",
-        "message": "title: longer than 1,024 characters",
-        "details": {"field:title": "longer than 1,024 characters"},
-    }
-    assert for_people.err == "graft: title: longer than 1,024 characters\n"
-
-
-def test_nobody_ends_with_3(command: Command) -> None:
-    done = command("query", "x", "--json", "--timeout", "5")
-
-    assert done.code == 3
-    assert done.error()["reason"] == "NOBODY_ANSWERED"
-
-
-def test_a_bug_of_the_service_shows_no_word_of_the_transport(
-    command: Command, memstore: FakeState
-) -> None:
-    memstore.failures.append(grpc.StatusCode.INTERNAL)
-
-    done = command("stats")
-
-    assert done.code == 1
-    assert "transport" not in done.err
-    assert "Traceback" not in done.err
-
-
-def test_a_broken_setting_ends_with_2(command: Command, home: Path) -> None:
-    (home / "config.toml").write_text("timeout_seconds = 'soon'\n")
-
-    done = command("stats", "--json")
-    check = command("config", "check", "--json")
-
-    assert (done.code, check.code) == (2, 2)
-    assert done.error()["reason"] == "BAD_SETTING"
-    assert "timeout_seconds" in check.error()["message"]
-
-
 def test_deleting_without_a_terminal_needs_yes(command: Command, memstore: FakeState) -> None:
     note = command("insert", "--title", "a secret", "--json").json()
 
@@ -393,33 +296,6 @@ def test_config_show_names_value_source_and_what_the_running_service_has(
     assert found["target"]["source"] == str(home / "config.toml")
     assert found["threads"]["running"] == "4"
     assert found["profile"]["running"] is None
-
-
-@pytest.mark.parametrize("reader", ["gone", "full"])
-def test_output_that_nobody_takes_is_no_traceback(
-    memstore: FakeState, home: Path, reader: str
-) -> None:
-    memstore.query_reply = strong()
-    receiver, sender = os.pipe()
-    os.close(receiver)
-    full = os.open("/dev/full", os.O_WRONLY)
-    command = [str(GRAFT), "query", "x", "--home", str(home)]
-
-    done = subprocess.run(
-        command,
-        stdout=sender if reader == "gone" else full,
-        stderr=subprocess.PIPE,
-        text=True,
-        check=False,
-    )
-
-    os.close(sender)
-    os.close(full)
-    assert (done.returncode, done.stderr) == (
-        (141, "")
-        if reader == "gone"
-        else (1, "graft: stdout cannot be written: No space left on device\n")
-    )
 
 
 def test_the_version_is_printed(command: Command) -> None:
