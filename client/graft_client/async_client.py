@@ -13,8 +13,7 @@ from google.protobuf.message import Message
 
 from graft_client import operations, upkeep
 from graft_client.async_connection import AsyncConnection
-from graft_client.calls import Calls, batches
-from graft_client.client import REINDEX_POLL_SECONDS, new_request_id
+from graft_client.calls import REINDEX_POLL_SECONDS, Calls, batches, new_request_id
 from graft_client.connection import Connection
 from graft_client.operations import Listing, Operation, Search
 from graft_client.requests import NewNote, NoteFields

@@ -30,6 +30,11 @@ from graft_client.settings import Configuration
 BATCH_NOTES = 64
 """Notes that are sent at once: few enough that a slow processor embeds their titles in time."""
 
+REINDEX_POLL_SECONDS = 0.5
+
+# The one place where request ids come from; a caller that needs its own passes it to the method.
+new_request_id: Callable[[], uuid.UUID] = uuid.uuid4  # noqa: TID251
+
 
 class Calls:
     """Makes operations for one caller: its profile, its scopes, its author, its request ids."""

@@ -2,8 +2,7 @@
 
 import threading
 import time
-import uuid
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from copy import copy
 from datetime import datetime
 from pathlib import Path
@@ -13,7 +12,7 @@ from typing import Self, TypeVar, Unpack
 from google.protobuf.message import Message
 
 from graft_client import operations, upkeep
-from graft_client.calls import Calls, batches
+from graft_client.calls import REINDEX_POLL_SECONDS, Calls, batches, new_request_id
 from graft_client.connection import Connection
 from graft_client.operations import Listing, Operation, Search
 from graft_client.requests import NewNote, NoteFields
@@ -37,8 +36,6 @@ from graft_client.times import to_milliseconds
 
 ReplyT = TypeVar("ReplyT", bound=Message)
 ResultT = TypeVar("ResultT")
-
-REINDEX_POLL_SECONDS = 0.5
 
 
 class Graft:
@@ -248,7 +245,3 @@ class Graft:
 
     def _call(self, operation: Operation[ReplyT, ResultT]) -> ResultT:
         return self._connection.call(operation, self._seconds)
-
-
-# The one place where request ids come from; tests pass ids of their own to the methods.
-new_request_id: Callable[[], uuid.UUID] = uuid.uuid4  # noqa: TID251
