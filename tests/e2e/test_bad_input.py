@@ -17,7 +17,6 @@ BODIES = {
     "eight thousand tokens and one": "a " * 8_193,
     "control characters": "a\x01\x02\x1b[31m\x7f b",
     "special tokens": "<s></s> <mask> </s><s> inside text",
-    "a NUL": "before\x00after",
     "one mebibyte": "0123456789abcde " * (MEBIBYTE // 16),
     "one mebibyte without a space": "x" * MEBIBYTE,
     "Chinese": "修复用户身份验证" * 500,
@@ -63,6 +62,7 @@ def test_no_vector_is_zero_not_a_number_or_short(shell: Shell) -> None:
         (["--title", "keywords", *(["--keyword", "k"] * 0)], "", ""),
         (["--title", "naive", "--valid-from", "2026-01-01T00:00:00"], "", "offset"),
         (["--title", "source", "--source", "nothing"], "", "KIND:LOCATOR"),
+        (["--title", "NUL"], "before\x00after", "NUL at character 6"),
     ],
 )
 def test_what_is_over_a_limit_is_refused_with_the_limit_named(

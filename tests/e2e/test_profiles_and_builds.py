@@ -12,11 +12,11 @@ pytestmark = [pytest.mark.model, pytest.mark.timeout(240)]
 
 
 def test_two_profiles_with_two_models_in_one_home_both_answer(
-    shell: Shell, second_model: Path
+    shell: Shell, random_model: Path
 ) -> None:
     shell.insert("the first profile keeps its model", "starter")
     shell.run("profile", "add", "other")
-    used = shell.run("model", "use", str(second_model))
+    used = shell.run("model", "use", str(random_model))
     assert used.status == 0, used.err
     shell.insert("the second profile has another model", "", "--profile", "other")
 
@@ -32,10 +32,10 @@ def test_two_profiles_with_two_models_in_one_home_both_answer(
     assert len(shell.daemons("embedder")) == 2
 
 
-def test_a_reindex_moves_a_profile_and_answers_meanwhile(shell: Shell, second_model: Path) -> None:
+def test_a_reindex_moves_a_profile_and_answers_meanwhile(shell: Shell, random_model: Path) -> None:
     for number in range(5):
         shell.insert(f"note {number} about deploying service {number}", "a body " * 50)
-    shell.run("model", "use", str(second_model))
+    shell.run("model", "use", str(random_model))
     name = shell.run("model", "list", "--json").lines()
     target = next(model["name"] for model in name if model["default"])
 

@@ -16,11 +16,15 @@ class UnsafeDirectoryError(OSError):
     """A directory that must be ours alone is not; the message says which and what to do."""
 
 
-def private_directory(path: Path) -> Path:
+HOME_CONTENT = frozenset({"audit", "config.toml", "models", "models.json", "profiles", "run"})
+"""What a person may have put into a home before its first use."""
+
+
+def private_directory(path: Path, own_content: frozenset[str] = frozenset()) -> Path:
     """Make *path* a directory of mode 0700 and return it.
 
-    One that is ours and empty is closed to others; one with content is left as it is, since
-    others may rely on it.
+    One of ours with nothing in it but *own_content* is closed to others; one with other content
+    is left as it is, since others may rely on it.
 
     Raises:
         UnsafeDirectoryError: something else is there, or it is another user's, or others may enter.
@@ -31,7 +35,7 @@ def private_directory(path: Path) -> Path:
         raise UnsafeDirectoryError(
             f"{path} must be a directory of yours; move what is there and try again"
         )
-    if found.st_mode & 0o077 and not any(path.iterdir()):
+    if found.st_mode & 0o077 and own_content.issuperset(each.name for each in path.iterdir()):
         path.chmod(0o700)
     elif found.st_mode & 0o077:
         raise UnsafeDirectoryError(
@@ -69,7 +73,7 @@ class Home:
         Raises:
             UnsafeDirectoryError: see `private_directory`.
         """
-        private_directory(self.root)
+        private_directory(self.root, HOME_CONTENT)
 
     @property
     def profiles(self) -> Path:

@@ -16,6 +16,17 @@ def test_an_empty_directory_of_ours_is_closed_to_others(tmp_path: Path) -> None:
     assert path.stat().st_mode & 0o777 == 0o700
 
 
+def test_a_home_that_a_person_prepared_is_closed_to_others(tmp_path: Path) -> None:
+    root = tmp_path / "home"
+    root.mkdir(mode=0o755)
+    (root / "config.toml").touch()
+    (root / "models").symlink_to(tmp_path)
+
+    Home(root=root).create()
+
+    assert root.stat().st_mode & 0o777 == 0o700
+
+
 def test_a_directory_with_content_that_others_may_enter_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "open"
     path.mkdir(mode=0o755)
