@@ -9,17 +9,29 @@ from graft_memstore.store.coverage import read_last_part
 from graft_memstore.store.database import Connection
 from graft_memstore.store.models import read_model
 from graft_memstore.store.notes import read_stored
-from graft_memstore.store.pending import count_of_notes
+from graft_memstore.store.pending import count_for_model, count_of_notes
 from graft_memstore.store.profile import Index, Profile
 
 
-def wait_for_vectors(profile: Profile[Index], note_ids: Sequence[NoteId], seconds: float) -> None:
-    """Wait until none of *note_ids* waits for a vector, at most *seconds*."""
+def wait_for_vectors(
+    profile: Profile[Index], note_ids: Sequence[NoteId], seconds: float, *, behind_others: bool
+) -> None:
+    """Wait until none of *note_ids* waits for a vector.
+
+    Args:
+        profile: the profile that they are in.
+        note_ids: notes that somebody waits for.
+        seconds: how long at most.
+        behind_others: wait, too, while texts of other notes stand in front of theirs.
+    """
     end = time.monotonic() + seconds
     while True:
         seen = profile.changes.count
         with profile.snapshot() as connection:
             pending = count_of_notes(connection, note_ids)
+            others = count_for_model(connection, None) - sum(pending.values())
+        if others and not behind_others:
+            return
         left = end - time.monotonic()
         if not pending or left <= 0:
             return

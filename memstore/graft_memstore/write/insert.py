@@ -142,9 +142,12 @@ class Inserter(Generic[IndexT]):
             )
         note_ids = [NoteId(each["id"]) for each in earlier["notes"]]
         if order.wait_for_passages:
-            wait_for_vectors(profile, note_ids, deadline.left() - REPLY_MARGIN_SECONDS)
+            seconds = deadline.left() - REPLY_MARGIN_SECONDS
+            wait_for_vectors(profile, note_ids, seconds, behind_others=True)
         elif not earlier["degraded"]:
-            wait_for_vectors(profile, note_ids, min(PASSAGES_WAIT_SECONDS, deadline.left() / 2))
+            # Behind a queue the wait would end for nothing, once for each of many notes.
+            seconds = min(PASSAGES_WAIT_SECONDS, deadline.left() / 2)
+            wait_for_vectors(profile, note_ids, seconds, behind_others=False)
         with profile.snapshot() as connection:
             return _full_reply(connection, earlier)
 

@@ -327,3 +327,21 @@ def test_ids_sort_by_the_time_they_were_made(room: Room) -> None:
     assert ids == sorted(ids)
     assert Counter(note_id[12] for note_id in ids) == {"7": 103}
     assert {UUID(note_id).variant for note_id in ids} == {RFC_4122}
+
+
+def test_a_reply_waits_for_its_passages_but_not_behind_a_queue(room: Room) -> None:
+    go_on = threading.Event()
+
+    def hold_back_passages(_: str) -> None:
+        # Titles come from the insert's own thread, passages from the worker's.
+        if threading.current_thread().name.startswith("vectors-"):
+            go_on.wait(20)
+
+    room.embedder.before = hold_back_passages
+    first = room.insert("the first", "a body")
+
+    second = room.insert("behind it", "a body")
+    go_on.set()
+    third = room.insert("when all is done", "a body", wait=True)
+
+    assert (first.pending, second.pending, third.pending) == (1, 1, 0)
