@@ -7,7 +7,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from graft.wire.models import BGE_M3, MODEL_NAME
+from graft.wire.models import BGE_M3, MODEL_NAME, RegistryError
 from graft.wire.paths import Home, UnsafeDirectoryError
 from graft.wire.settings import SettingError, Settings, load
 from graft_embedder import commands
@@ -33,7 +33,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if options.action in {"pull", "use"}:  # the others only look
             home.create()
         _manage(home, settings, options)
-    except (ModelFileError, UnsafeDirectoryError) as error:
+    except (ModelFileError, RegistryError, UnsafeDirectoryError) as error:
         _complain(str(error), "MODEL_FILE", as_json=as_json)
         return REFUSED
     except SettingError as error:

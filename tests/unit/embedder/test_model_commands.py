@@ -219,13 +219,15 @@ def test_bge_m3_is_the_default_once_its_file_is_there(tmp_path: Path) -> None:
     assert default_model_name(home, "") == "bge-m3"
 
 
-def test_a_damaged_registry_is_told(home: Home) -> None:
-    home.models_file.write_text('{"registered": {"x": {"path": 1}}}')
+@pytest.mark.parametrize("content", ['{"registered": {"x": {"path": 1}}}', "{", "[]"])
+def test_a_damaged_registry_is_told(home: Home, content: str) -> None:
+    home.models_file.write_text(content)
 
     done = run(home.root, "list")
 
     assert done.returncode == 1
     assert "models.json" in done.stderr
+    assert "Traceback" not in done.stderr
 
 
 @pytest.mark.parametrize("name", ["starter", "bge-m3", "UPPER", "a b", "", "x" * 41])
