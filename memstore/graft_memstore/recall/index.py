@@ -18,7 +18,7 @@ from graft_memstore.store.vectors import ChunkBatch, count_chunks_until, read_ch
 
 SEGMENT_ROWS = 8_192
 """Rows that are set aside at once; pages that are not written yet take no memory."""
-LOAD_ROWS = 2_048
+LOAD_ROWS = 512
 """Rows that are read from the file at once."""
 GATHERED_SHARE = 4
 """Below one allowed row in so many, the rows are gathered instead of scoring all of a segment."""

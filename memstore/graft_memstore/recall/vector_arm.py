@@ -21,7 +21,7 @@ from graft_memstore.store.vectors import NEAREST_MAX, has_chunks, last_chunk, ne
 PROPOSED_PER_NOTE = 4
 """Best rows of a scan in bytes that are looked at for each note wanted."""
 PROPOSED_MIN = 64
-BITS_RESCORED = 512
+BITS_RESCORED = 256
 """Best rows of a scan of signs, which tell far less, that are scored exactly."""
 GROWTH = 4
 """How many times more rows are looked at when too few of them may answer."""
@@ -29,7 +29,7 @@ EXACT_ROWS_MAX = 2_000
 """So few allowed rows are scored exactly and nothing is proposed."""
 NEWER_ROWS_MAX = 4_096
 """With more vectors above the index's mark, the file's bits answer instead."""
-SAMPLE_ROWS = 256
+SAMPLE_ROWS = 128
 """Rows that stand for all while there is no index to tell the background."""
 CHUNKS_OF_CANDIDATES_MAX = 1_024
 """Vectors that are read for notes which another arm found."""

@@ -30,7 +30,7 @@ class WordHits:
     Attributes:
         words: BM25 over words by the note's seq, best first.
         pieces: BM25 over runs of letters by the note's seq, best first.
-        counts: in how many notes each term of the question is found, as far as it was counted.
+        counts: in how many notes each term of the question is found, about.
         notes: how many notes there are at most.
     """
 
@@ -45,7 +45,8 @@ def find_by_words(
 ) -> WordHits:
     """Return at most *count* notes of those that may answer, by each of the two indexes."""
     terms = terms_to_count(question)
-    counted = count_terms(connection, [match_term(term) for term in terms]) if terms else []
+    notes = last_seq(connection)
+    counted = count_terms(connection, [match_term(term) for term in terms], notes)
     counts = dict(zip(terms, counted, strict=True))
     chosen, common = choose_terms(counts)
     words = _any_of(connection, chosen, eligible, count)
@@ -57,7 +58,7 @@ def find_by_words(
         words=words,
         pieces=search_pieces(connection, match_pieces(pieces), eligible, count) if pieces else {},
         counts=counts,
-        notes=last_seq(connection),
+        notes=notes,
     )
 
 

@@ -18,8 +18,9 @@ from graft_memstore.store.rows import Row, select, select_one
 from graft_memstore.store.vectors import matrix_of
 from graft_memstore.visibility import VISIBLE, visible_parameters
 
-TERM_COUNT_MAX = 2_500
-"""A term is counted no further than this."""
+TERM_COUNT_MAX = 500
+"""A term is counted no further than this; how often it is in the rest follows from how far
+through the notes that went."""
 FOLDED_CHARS_MAX = 65_536
 """Of a long body, the folded text that is compared with a question."""
 
@@ -69,9 +70,11 @@ LIMIT :count_max
 """
 )
 
+# FTS5 gives rows in the order of their rowid, so the last one tells how far the count went.
 SELECT_TERM_COUNTS = """
 SELECT (
-    SELECT count(*) FROM (SELECT 1 FROM notes_fts WHERE notes_fts MATCH term.value LIMIT :count_max)
+    SELECT iif(count(*) < :count_max, count(*), -max(rowid))
+    FROM (SELECT rowid FROM notes_fts WHERE notes_fts MATCH term.value LIMIT :count_max)
 )
 FROM json_each(:matches) AS term
 ORDER BY term.key
@@ -249,14 +252,20 @@ class FoldedText:
     cjk: str
 
 
-def count_terms(connection: apsw.Connection, matches: Sequence[str]) -> list[int]:
-    """Return in how many notes each FTS5 expression is found, at most `TERM_COUNT_MAX`."""
+def count_terms(connection: apsw.Connection, matches: Sequence[str], notes: int) -> list[int]:
+    """Return in how many of *notes* each FTS5 expression is found.
+
+    Beyond `TERM_COUNT_MAX` it is an estimate: as many more as the rest of the notes would hold.
+    """
     rows = select(
         connection,
         SELECT_TERM_COUNTS,
         {"matches": json.dumps(matches), "count_max": TERM_COUNT_MAX},
     )
-    return [count for (count,) in rows]
+    return [
+        count if count >= 0 else max(TERM_COUNT_MAX, TERM_COUNT_MAX * notes // -count)
+        for (count,) in rows
+    ]
 
 
 def last_seq(connection: apsw.Connection) -> int:
