@@ -131,9 +131,10 @@ class RecallServicer(recall_service_pb2_grpc.RecallServiceServicer):
     ) -> Embedded:
         """Return the question's vector by the profile's model, waiting for it if need be."""
         began = self._seconds()
-        wanted = model_for(profile.serving_model, self._embedder)
+        serving = profile.serving_model
         vector = None
         try:
+            wanted = model_for(serving, self._embedder)
             vector = self._embedder.embed_query(wanted, text, tokens_max, deadline)
         except (ModelNotReadyError, TextRefusedError):
             # The answer says so: words alone, never STRONG.
