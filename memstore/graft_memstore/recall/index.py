@@ -110,11 +110,7 @@ class IndexView:
         return Proposal(
             chunk_ids=chunk_ids,
             complete=count >= len(scores),
-            background=Background(
-                mean=float(scores.mean()) if len(scores) else 0.0,
-                deviation=float(scores.std()) if len(scores) else 0.0,
-                count=float(len(scores)),
-            ),
+            background=_background(scores),
         )
 
     def _allowed_codes(self, scopes: tuple[str, ...]) -> NDArray[np.bool_] | None:
@@ -247,16 +243,26 @@ def _score(
 ) -> NDArray[np.float32]:
     """Return coarse scores of the allowed rows, in units of the question's step."""
     if places is None:
-        return dots(vector, segment.rows[:used]).astype(np.float32) * segment.steps[:used]
+        return dots(vector, segment.rows[:used]) * segment.steps[:used]
     if len(places) == 0:
         return np.empty(0, dtype=np.float32)
     if len(places) * GATHERED_SHARE < used:
-        return dots(vector, segment.rows[places]).astype(np.float32) * segment.steps[places]
-    return (dots(vector, segment.rows[:used]).astype(np.float32) * segment.steps[:used])[places]
+        return dots(vector, segment.rows[places]) * segment.steps[places]
+    return (dots(vector, segment.rows[:used]) * segment.steps[:used])[places]
 
 
 def _joined(parts: list[NDArray], dtype: type) -> NDArray:  # type: ignore[type-arg]
     return np.concatenate(parts) if parts else np.empty(0, dtype=dtype)
+
+
+def _background(scores: NDArray[np.float32]) -> Background:
+    """Return mean and deviation in two quick passes; single precision is enough for both."""
+    count = len(scores)
+    if not count:
+        return Background(mean=0.0, deviation=0.0, count=0.0)
+    mean = float(scores.mean())
+    variance = float(np.dot(scores, scores)) / count - mean * mean
+    return Background(mean=mean, deviation=max(variance, 0.0) ** 0.5, count=float(count))
 
 
 def _best_places(scores: NDArray[np.float32], count: int) -> NDArray[np.intp]:

@@ -12,8 +12,11 @@ LEVELS = 127
 FALLBACK_ROWS = 1_024
 """Rows that the fallback widens at once, so that its copy stays in the cache."""
 
-Dots = Callable[[NDArray[np.int8], NDArray[np.int8]], NDArray[np.float64]]
-"""Takes a vector and the rows of a matrix, gives their dot products."""
+Dots = Callable[[NDArray[np.int8], NDArray[np.int8]], NDArray[np.float32]]
+"""Takes a vector and the rows of a matrix, gives their dot products.
+
+Sums of products of bytes stay below 2**24 up to 1,040 components: exact in float32.
+"""
 
 
 def quantise(vectors: NDArray[np.float32]) -> tuple[NDArray[np.int8], NDArray[np.float32]]:
@@ -26,13 +29,12 @@ def quantise(vectors: NDArray[np.float32]) -> tuple[NDArray[np.int8], NDArray[np
     return np.rint(vectors / steps).astype(np.int8), steps[:, 0].astype(np.float32)
 
 
-def numpy_dots(vector: NDArray[np.int8], rows: NDArray[np.int8]) -> NDArray[np.float64]:
+def numpy_dots(vector: NDArray[np.int8], rows: NDArray[np.int8]) -> NDArray[np.float32]:
     """Return the dot product of *vector* with each row, by numpy alone."""
-    products = np.empty(len(rows), dtype=np.float64)
+    products = np.empty(len(rows), dtype=np.float32)
     wide = vector.astype(np.float32)
     for start in range(0, len(rows), FALLBACK_ROWS):
         block = rows[start : start + FALLBACK_ROWS]
-        # Sums of products of bytes stay below 2**24 up to 1,040 components: exact in float32.
         products[start : start + len(block)] = block.astype(np.float32) @ wide
     return products
 
@@ -43,8 +45,8 @@ def fastest_dots() -> Dots:
         return numpy_dots
     from numkong import dot  # noqa: PLC0415 - absent on new Pythons; numpy stands in for it
 
-    def numkong_dots(vector: NDArray[np.int8], rows: NDArray[np.int8]) -> NDArray[np.float64]:
-        products = dot(vector[np.newaxis, :], rows)
-        return np.asarray(products, dtype=np.float64).reshape(-1)
+    def numkong_dots(vector: NDArray[np.int8], rows: NDArray[np.int8]) -> NDArray[np.float32]:
+        products = dot(vector[np.newaxis, :], rows, out_dtype="float32")
+        return np.asarray(products, dtype=np.float32).reshape(-1)
 
     return numkong_dots

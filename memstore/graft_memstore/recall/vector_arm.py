@@ -20,7 +20,7 @@ from graft_memstore.store.vectors import NEAREST_MAX, has_chunks, last_chunk, ne
 
 PROPOSED_PER_NOTE = 4
 """Best rows of a scan in bytes that are looked at for each note wanted."""
-PROPOSED_MIN = 64
+PROPOSED_MIN = 32
 BITS_RESCORED = 256
 """Best rows of a scan of signs, which tell far less, that are scored exactly."""
 GROWTH = 4
