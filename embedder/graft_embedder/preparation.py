@@ -139,8 +139,9 @@ class Preparer:
     def _prepare_query(self, text: str, tokens: int, options: Options) -> Prepared:
         wanted = options.query_tokens_max or self._query_tokens
         most = min(wanted, self.room(Purpose.QUERY))
-        if tokens <= most and self._cost(text, Purpose.QUERY) <= most:
-            return self._whole(text, tokens, Purpose.QUERY)
+        whole = self._whole(text, tokens, most, Purpose.QUERY)
+        if whole is not None:
+            return whole
 
         def cost(part: str) -> int:
             return self._cost(part, Purpose.QUERY)
@@ -166,8 +167,9 @@ class Preparer:
     ) -> Prepared:
         room = self.room(Purpose.PASSAGE)
         window = min(options.window_tokens or room, room)
-        if tokens <= window and self._cost(text, Purpose.PASSAGE) <= window:
-            return self._whole(text, tokens, Purpose.PASSAGE)
+        whole = self._whole(text, tokens, window, Purpose.PASSAGE)
+        if whole is not None:
+            return whole
 
         def cost(part: str) -> int:
             go_on()
@@ -186,8 +188,14 @@ class Preparer:
             uncovered=made.uncovered,
         )
 
-    def _whole(self, text: str, tokens: int, purpose: Purpose) -> Prepared:
+    def _whole(self, text: str, tokens: int, most: int, purpose: Purpose) -> Prepared | None:
+        """Return *text* as one window of at most *most* tokens; None where it has more."""
+        if tokens > most:
+            return None
         sequence = self._sequence(text, purpose)
+        # The prefix may join the first word otherwise than a line's beginning does.
+        if len(sequence) > most + self._overheads[purpose]:
+            return None
         return Prepared(
             spans=((0, len(text)),), sequences=(sequence,), tokens=tokens, uncovered=len(text)
         )
