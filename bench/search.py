@@ -5,44 +5,32 @@ about common topics that all lean one way, as a model's do; the rival computes e
 row by row, and sorts.
 """
 
-import itertools
 import os
 import statistics
 import tempfile
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
 import apsw
 import numpy as np
-from numpy.typing import NDArray
 
 from bench.bare_llama import resident_bytes
-from bench.corpus import SyntheticNote, notes
+from bench.corpus import notes
+from bench.fill import QUESTIONS, Filled, fill, open_profiles
 from bench.rows import Row
-from graft_memstore.embedding import ModelFacts, WindowVector
-from graft_memstore.ids import IdMaker
-from graft_memstore.model import Background, Caller, NewNote, ScopeFilter
+from graft_memstore.embedding import ModelFacts
+from graft_memstore.model import Background, ScopeFilter
 from graft_memstore.recall.answer import Question
 from graft_memstore.recall.index import VectorIndex
 from graft_memstore.recall.query import answer_query
 from graft_memstore.recall.vector_arm import VectorSearch, find_near
-from graft_memstore.store.profile import Profile
-from graft_memstore.store.profiles import Profiles, StoreOptions
 from graft_memstore.store.search import Eligible
-from graft_memstore.store.transaction import Transaction
-from graft_memstore.write.prepare import TitleVector, prepare
-from graft_memstore.write.store_note import store_note
 
 SIZES = (10_000, 100_000)
 DIMENSIONS = 1_024
-NOTES_PER_TRANSACTION = 1_000
-TOPIC_NOTES = 20
-QUESTIONS = 60
 SCANS = 5
 NEAREST = 10
-SCOPES = ("user", "project:here", "project:elsewhere")
 SEARCHED = ScopeFilter(all=True)
 FACTS = ModelFacts(identity="synthetic", name="synthetic", dimensions=DIMENSIONS)
 PRIOR = Background(mean=0.4, deviation=0.08, count=64.0)
@@ -54,22 +42,12 @@ ORDER BY vec_distance_cosine(vector, :vector) LIMIT :count_max
 """
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Filled:
-    """A profile, its index in memory, its vectors row by row, and questions to them."""
-
-    profile: Profile[VectorIndex]
-    index: VectorIndex
-    vectors: NDArray[np.float32]
-    questions: NDArray[np.float32]
-
-
 def measure() -> Iterator[Row]:
     """Yield the rows of this part."""
     for size in SIZES:
         with tempfile.TemporaryDirectory(prefix="graft-bench-") as folder:
-            profiles = _open(Path(folder))
-            filled = _fill(profiles.open("default"), size)
+            profiles = open_profiles(Path(folder))
+            filled = fill(profiles.open("default"), size, FACTS)
             yield from _vector_arm(filled, size)
             yield _whole_query(filled, size)
             profiles.close()
@@ -210,68 +188,3 @@ def _recall(filled: Filled, found: list[list[int]]) -> float:
         exact = np.argpartition(-scores, NEAREST)[:NEAREST] + 1
         hits += len(set(exact.tolist()) & set(seqs))
     return hits / (len(found) * NEAREST)
-
-
-def _open(folder: Path) -> Profiles[VectorIndex]:
-    return Profiles(
-        StoreOptions(
-            profiles=folder / "profiles",
-            audit=folder / "audit",
-            make_index=VectorIndex,
-            now_ms=lambda: time.time_ns() // 1_000_000,
-            random=os.urandom,
-            opened=lambda _profile: None,
-        )
-    )
-
-
-def _fill(profile: Profile[VectorIndex], size: int) -> Filled:
-    vectors, questions = _vectors(size)
-    new_id = IdMaker(os.urandom)
-    texts = notes(size)
-    for start in range(0, size, NOTES_PER_TRANSACTION):
-        stop = min(start + NOTES_PER_TRANSACTION, size)
-        batch = list(zip(itertools.count(start), texts[start:stop], vectors[start:stop]))
-
-        def store(transaction: Transaction) -> None:
-            for number, text, vector in batch:
-                store_note(
-                    transaction,
-                    prepare(_new_note(number, text)),
-                    caller=Caller(),
-                    new_id=new_id,
-                    vector=_title_vector(text.title, vector),
-                )
-
-        profile.write(store, 600.0)
-    index = profile.index
-    assert index is not None
-    return Filled(profile=profile, index=index, vectors=vectors, questions=questions)
-
-
-def _new_note(number: int, text: SyntheticNote) -> NewNote:
-    return NewNote(title=text.title, body=text.body, scope=SCOPES[number % len(SCOPES)])
-
-
-def _title_vector(title: str, vector: NDArray[np.float32]) -> TitleVector:
-    window = WindowVector(start_char=0, end_char=len(title), values=vector.tobytes())
-    return TitleVector(model=FACTS, window=window, similar=())
-
-
-def _vectors(size: int) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
-    """Return seeded unit vectors about topics, and questions near some of them."""
-    draw = np.random.default_rng(11)
-    common = draw.standard_normal(DIMENSIONS, dtype=np.float32)
-    topics = draw.standard_normal((-(-size // TOPIC_NOTES), DIMENSIONS), dtype=np.float32)
-    vectors = np.repeat(topics, TOPIC_NOTES, axis=0)[:size] + common
-    for start in range(0, size, NOTES_PER_TRANSACTION):
-        block = vectors[start : start + NOTES_PER_TRANSACTION]
-        block += draw.standard_normal(block.shape, dtype=np.float32)
-    near = vectors[draw.integers(0, size, QUESTIONS)]
-    questions = near + draw.standard_normal((QUESTIONS, DIMENSIONS), dtype=np.float32)
-    return _unit(vectors), _unit(questions)
-
-
-def _unit(rows: NDArray[np.float32]) -> NDArray[np.float32]:
-    lengths: NDArray[np.float32] = np.linalg.norm(rows, axis=1, keepdims=True)
-    return np.asarray(rows / lengths, dtype=np.float32)

@@ -2,8 +2,6 @@
 
 from dataclasses import dataclass
 
-import apsw
-
 from graft_memstore.fusion import ArmScores, Fused, blend, fuse
 from graft_memstore.lexical import FoldedQuestion, fold_question
 from graft_memstore.model import Background
@@ -11,6 +9,7 @@ from graft_memstore.recall.answer import VECTOR_ARM, Question
 from graft_memstore.recall.index import VectorIndex
 from graft_memstore.recall.vector_arm import NearNotes, VectorSearch, aspects_of, find_near
 from graft_memstore.recall.words_arm import WordHits, find_by_words
+from graft_memstore.store.database import Connection
 from graft_memstore.store.search import Eligible
 
 NOTHING_NEAR = NearNotes(cosines={}, background=Background(mean=0.0, deviation=0.0, count=0.0))
@@ -41,7 +40,7 @@ class Gathered:
 
 
 def gather(
-    connection: apsw.Connection, index: VectorIndex | None, question: Question, wanted: int
+    connection: Connection, index: VectorIndex | None, question: Question, wanted: int
 ) -> Gathered:
     """Return the candidates of every arm, at least *wanted* of each that finds so many."""
     eligible = Eligible(

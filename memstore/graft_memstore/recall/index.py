@@ -8,12 +8,12 @@ import threading
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-import apsw
 import numpy as np
 from numpy.typing import NDArray
 
 from graft_memstore.model import Background, ModelId
 from graft_memstore.recall.int8 import Dots, fastest_dots, quantise
+from graft_memstore.store.database import Connection
 from graft_memstore.store.vectors import ChunkBatch, count_chunks_until, read_chunks
 
 SEGMENT_ROWS = 8_192
@@ -146,12 +146,12 @@ class VectorIndex:
         """The rows as they are now; None until they have been loaded."""
         return self._view
 
-    def load(self, connection: apsw.Connection) -> None:
+    def load(self, connection: Connection) -> None:
         """Read every vector; searches use the file's bits until it is done."""
         with self._writing:
             self._view = self._extended(self._empty(), connection)
 
-    def refresh(self, connection: apsw.Connection) -> None:
+    def refresh(self, connection: Connection) -> None:
         """Take in what was written since the last time; nothing before `load`."""
         with self._writing:
             if self._view is None:
@@ -164,14 +164,14 @@ class VectorIndex:
     def _empty(self) -> IndexView:
         return IndexView(segments=(), scope_codes={}, count=0, mark=0, dots=self._dots)
 
-    def _is_worn(self, connection: apsw.Connection) -> bool:
+    def _is_worn(self, connection: Connection) -> bool:
         view = self._view
         if view is None:
             return False
         dead = view.count - count_chunks_until(connection, self.model_id, view.mark)
         return dead > DEAD_ROWS_MAX and dead * DEAD_SHARE > view.count
 
-    def _extended(self, view: IndexView, connection: apsw.Connection) -> IndexView:
+    def _extended(self, view: IndexView, connection: Connection) -> IndexView:
         for batch in read_chunks(connection, self.model_id, view.mark, LOAD_ROWS):
             view = _appended(view, batch, self.dimensions)
         return view

@@ -2,8 +2,6 @@
 
 from dataclasses import dataclass
 
-import apsw
-
 from graft_memstore.fusion import Fused, standing
 from graft_memstore.gate import (
     COVERAGE_AGREES,
@@ -21,6 +19,7 @@ from graft_memstore.recall.arms import Gathered, gather
 from graft_memstore.recall.evidence import WordEvidence, compare_words, weigh
 from graft_memstore.recall.index import VectorIndex
 from graft_memstore.recall.vector_arm import Aspects, aspects_of
+from graft_memstore.store.database import Connection
 from graft_memstore.store.search import FoundNote, count_elsewhere, folded_texts, found_notes
 from graft_memstore.visibility import MAY_BE_STRONG
 
@@ -46,7 +45,7 @@ class Judged:
 
 
 def answer_query(
-    connection: apsw.Connection, index: VectorIndex | None, question: Question
+    connection: Connection, index: VectorIndex | None, question: Question
 ) -> QueryAnswer:
     """Return the gate's answer from the snapshot that *connection* has open."""
     gathered = gather(connection, index, question, CANDIDATES_WANTED)
@@ -64,7 +63,7 @@ def answer_query(
     )
 
 
-def _judge(connection: apsw.Connection, gathered: Gathered) -> list[Judged]:
+def _judge(connection: Connection, gathered: Gathered) -> list[Judged]:
     """Return the best candidates, likeliest first; a STRONG one before all others."""
     finalists = gathered.ranked[:JUDGED_MAX]
     seqs = [each.scores.seq for each in finalists]

@@ -2,8 +2,6 @@
 
 from collections.abc import Iterable, Mapping
 
-import apsw
-
 from graft_memstore.fusion import Fused
 from graft_memstore.recall.answer import (
     PIECES_ARM,
@@ -16,6 +14,7 @@ from graft_memstore.recall.answer import (
 )
 from graft_memstore.recall.arms import Gathered, gather
 from graft_memstore.recall.index import VectorIndex
+from graft_memstore.store.database import Connection
 from graft_memstore.store.search import FoundNote, count_elsewhere, found_notes
 from graft_memstore.visibility import RANKED_BELOW
 
@@ -24,7 +23,7 @@ SPARE = 2
 
 
 def retrieve(
-    connection: apsw.Connection, index: VectorIndex | None, question: Question, top_k: int
+    connection: Connection, index: VectorIndex | None, question: Question, top_k: int
 ) -> RetrieveAnswer:
     """Return the *top_k* best notes from the snapshot that *connection* has open.
 

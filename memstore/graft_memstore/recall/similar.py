@@ -2,12 +2,12 @@
 
 from collections.abc import Callable
 
-import apsw
 import numpy as np
 
 from graft_memstore.model import Background, NoteId, ScopeFilter, SimilarNote
 from graft_memstore.recall.index import VectorIndex
 from graft_memstore.recall.vector_arm import VectorSearch, aspects_of, find_near
+from graft_memstore.store.database import Connection
 from graft_memstore.store.search import Eligible, found_notes
 
 CANDIDATES_WANTED = 8
@@ -34,7 +34,7 @@ class SimilarNotes:
 
     def __call__(
         self,
-        connection: apsw.Connection,
+        connection: Connection,
         index: VectorIndex,
         vector: bytes,
         *,

@@ -2,12 +2,12 @@
 
 from dataclasses import dataclass
 
-import apsw
 import numpy as np
 from numpy.typing import NDArray
 
 from graft_memstore.model import Background
 from graft_memstore.recall.index import IndexView, VectorIndex
+from graft_memstore.store.database import Connection
 from graft_memstore.store.search import (
     Chunks,
     Eligible,
@@ -70,7 +70,7 @@ class VectorSearch:
         wanted: notes to find, if so many may answer.
     """
 
-    connection: apsw.Connection
+    connection: Connection
     index: VectorIndex
     vector: NDArray[np.float32]
     eligible: Eligible

@@ -3,8 +3,6 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-import apsw
-
 from graft_memstore.lexical import (
     FoldedQuestion,
     choose_pieces,
@@ -14,6 +12,7 @@ from graft_memstore.lexical import (
     match_term,
     terms_to_count,
 )
+from graft_memstore.store.database import Connection
 from graft_memstore.store.search import (
     Eligible,
     count_terms,
@@ -41,7 +40,7 @@ class WordHits:
 
 
 def find_by_words(
-    connection: apsw.Connection, question: FoldedQuestion, eligible: Eligible, count: int
+    connection: Connection, question: FoldedQuestion, eligible: Eligible, count: int
 ) -> WordHits:
     """Return at most *count* notes of those that may answer, by each of the two indexes."""
     terms = terms_to_count(question)
@@ -63,6 +62,6 @@ def find_by_words(
 
 
 def _any_of(
-    connection: apsw.Connection, terms: list[str], eligible: Eligible, count: int
+    connection: Connection, terms: list[str], eligible: Eligible, count: int
 ) -> dict[int, float]:
     return search_words(connection, match_any(terms), eligible, count) if terms else {}

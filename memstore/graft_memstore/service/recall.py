@@ -4,7 +4,6 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-import apsw
 import grpc
 import numpy as np
 from numpy.typing import NDArray
@@ -23,6 +22,7 @@ from graft_memstore.recall.query import answer_query
 from graft_memstore.recall.retrieve import retrieve
 from graft_memstore.service.admission import Admission
 from graft_memstore.service.convert import TRUSTS, note_message, scope_filter_of
+from graft_memstore.store.database import Connection
 from graft_memstore.store.full_notes import read_full_notes
 from graft_memstore.store.models import read_model
 from graft_memstore.store.profile import Profile
@@ -192,7 +192,7 @@ def _top_k_of(request: pb.RetrieveRequest) -> int:
 
 def _in_snapshot(
     profile: Profile[VectorIndex],
-    connection: apsw.Connection,
+    connection: Connection,
     question: Question,
     vector: QueryVector | None,
 ) -> tuple[Question, VectorIndex | None]:
@@ -220,7 +220,7 @@ def _values(vector: QueryVector) -> NDArray[np.float32]:
     return np.frombuffer(vector.values, dtype="<f4")
 
 
-def _note_of(connection: apsw.Connection, answer: QueryAnswer) -> note_pb2.Note | None:
+def _note_of(connection: Connection, answer: QueryAnswer) -> note_pb2.Note | None:
     """Return the note whole when STRONG, what it is called when WEAK."""
     if answer.note_id is None:
         return None
