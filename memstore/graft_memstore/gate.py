@@ -4,7 +4,9 @@ A logistic model over a few signals that do not depend on one model's cosine sca
 probability; two thresholds cut it; hard rules come after and only ever lower the answer.
 
 The coefficients are a first fit on 65 and 110 notes with 226 questions, each answerable one asked
-a second time with its note taken away, and on stores of 1 to 12 of these notes.
+a second time with its note taken away, and on stores of 1 to 12 of these notes. Among 65 notes,
+.99 of the STRONG answers are right and .90 of the answerable questions get one; among 110, many of
+which touch the same subject from another side, .92 and .84.
 """
 
 import math
