@@ -11,7 +11,7 @@ demo: .venv/ready
 	@$(BIN)/graft demo
 
 test: lint types
-	$(BIN)/cog --check docs/cli.md docs/settings.md
+	$(BIN)/cog -I . --check README.md docs/cli.md docs/settings.md
 	$(BIN)/pytest
 
 lint: .venv/ready
@@ -26,7 +26,7 @@ types: .venv/ready
 	$(BIN)/mypy tests bench tools
 
 docs: .venv/ready
-	$(BIN)/cog -r docs/cli.md docs/settings.md
+	$(BIN)/cog -I . -r README.md docs/cli.md docs/settings.md
 
 bench: .venv/ready
 	$(BIN)/python -m bench
