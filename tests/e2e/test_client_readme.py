@@ -5,7 +5,6 @@ import sys
 from pathlib import Path
 
 import pytest
-
 from tests.e2e.conftest import Shell
 
 ROOT = Path(__file__).parents[2]
