@@ -64,7 +64,7 @@ def test_the_model_is_told_whole(embedder: RunningEmbedder) -> None:
     assert told.backend == pb.BACKEND_CPU
     assert told.gpu_layers == 0
     assert told.threads >= 1
-    assert told.batch_tokens == 240
+    assert told.batch_tokens == 160
     assert told.background.mean == pytest.approx(0.801)
     assert told.pid == embedder.pid
     assert told.build
