@@ -26,7 +26,7 @@ class Setting:
         kind: how its text is read.
         default: text of the value that holds when nobody set one.
         help: what it does, one sentence, with its unit.
-        secret: never shown.
+        choices: the only values; empty where any will do.
     """
 
     name: str
@@ -34,7 +34,7 @@ class Setting:
     kind: Kind
     default: str
     help: str
-    secret: bool = False
+    choices: tuple[str, ...] = ()
 
 
 SETTINGS = (
@@ -136,6 +136,7 @@ SETTINGS = (
         kind="text",
         default="info",
         help="Least level that services log: debug, info, warning or error.",
+        choices=("debug", "info", "warning", "error"),
     ),
 )
 
@@ -222,7 +223,12 @@ def _as_text(path: Path, name: str, value: object) -> str:
 
 
 def _check(setting: Setting, value: str, source: str) -> None:
-    wanted = {"integer": "a whole number, 0 or more", "number": "a number, 0 or more"}
+    wanted = {
+        "integer": "a whole number, 0 or more",
+        "number": "a number, 0 or more",
+        "flag": "1 or 0",
+        "text": f"one of {', '.join(setting.choices)}",
+    }
     try:
         if setting.kind == "integer":
             good = int(value) >= 0
@@ -231,11 +237,11 @@ def _check(setting: Setting, value: str, source: str) -> None:
         elif setting.kind == "flag":
             good = value.lower() in ON | OFF
         else:
-            good = True
+            good = not setting.choices or value in setting.choices
     except ValueError:
         good = False
     if not good:
         raise SettingError(
             f"{setting.name} ({setting.variable}, from {source}) is {value!r}; "
-            f"it must be {wanted.get(setting.kind, '1 or 0')}"
+            f"it must be {wanted[setting.kind]}"
         )

@@ -33,6 +33,7 @@ def test_an_empty_variable_is_not_set(tmp_path: Path) -> None:
         ("threads = -1", "whole number, 0 or more"),
         ("idle_minutes = inf", "a number, 0 or more"),
         ("autostart = 'maybe'", "must be 1 or 0"),
+        ("log_level = 'loud'", "one of debug, info, warning, error"),
         ("profile = [1]", "must be a text"),
         ("profile = ", "cannot be read"),
     ],
