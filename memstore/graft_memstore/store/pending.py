@@ -28,6 +28,28 @@ ORDER BY seq
 ON CONFLICT DO NOTHING
 """
 
+# A note without a vector of its title: it was left out, or lost its vectors.
+INSERT_FORGOTTEN_TITLES = """
+INSERT INTO pending (note_id, what)
+SELECT id, 'title' FROM notes
+WHERE NOT EXISTS (
+    SELECT 1 FROM chunks WHERE note_id = notes.id AND model_id = :model_id AND part = 0
+)
+ORDER BY seq
+ON CONFLICT DO NOTHING
+"""
+
+INSERT_FORGOTTEN_PASSAGES = """
+INSERT INTO pending (note_id, what)
+SELECT id, 'passages' FROM notes
+WHERE (trim(body, char(9, 10, 11, 12, 13, 32)) <> '' OR length(title) > :title_chars)
+AND NOT EXISTS (
+    SELECT 1 FROM chunks WHERE note_id = notes.id AND model_id = :model_id AND part > 0
+)
+ORDER BY seq
+ON CONFLICT DO NOTHING
+"""
+
 # pending_by_model; "IS" also finds the rows without a model.
 SELECT_PENDING = """
 SELECT pending_id, note_id, model_id, what, from_char, next_part
@@ -102,6 +124,24 @@ def insert_all_pending(connection: apsw.Connection, model_id: ModelId, title_cha
     """
     change(connection, INSERT_ALL_TITLES, {"model_id": model_id})
     change(connection, INSERT_ALL_PASSAGES, {"model_id": model_id, "title_chars": title_chars})
+
+
+def insert_forgotten_pending(
+    connection: apsw.Connection, model_id: ModelId, title_chars: int
+) -> None:
+    """Put the texts of which the serving model has no vector on its list again.
+
+    Args:
+        connection: of the writer.
+        model_id: model that serves.
+        title_chars: see `insert_all_pending`.
+    """
+    change(connection, INSERT_FORGOTTEN_TITLES, {"model_id": model_id})
+    change(
+        connection,
+        INSERT_FORGOTTEN_PASSAGES,
+        {"model_id": model_id, "title_chars": title_chars},
+    )
 
 
 def read_pending(

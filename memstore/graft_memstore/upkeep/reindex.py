@@ -19,6 +19,7 @@ from graft_memstore.store.pending import (
     count_notes_for_model,
     delete_for_model,
     insert_all_pending,
+    insert_forgotten_pending,
 )
 from graft_memstore.store.profile import Index, Profile
 from graft_memstore.store.transaction import Transaction
@@ -47,8 +48,8 @@ class ReindexProgress:
 def ask_for_reindex(profile: Profile[Index], model_name: str) -> None:
     """Enter that the profile is to move to *model_name*; asking again for it is safe.
 
-    Asking for the model that serves gives up a move to another one, and a move that has not
-    begun, its model being away, can be asked to go elsewhere.
+    Asking for the model that serves gives up a move to another one and embeds what has no
+    vector; a move that has not begun, its model being away, can be asked to go elsewhere.
 
     Raises:
         ReindexStateError: it moves to another model already.
@@ -104,10 +105,11 @@ def move_on(profile: Profile[Index], embedder: Embedder, deadline: Deadline) -> 
         if target is not None and count_for_model(connection, target.model_id):
             return False
     if target is None:
+        # Loading the model takes a while, in which somebody may ask for another.
         facts = embedder.facts(WantedModel(name=asked), deadline)
-        profile.write(lambda transaction: _begin(transaction, facts))
+        profile.write(lambda transaction: _begin(transaction, asked, facts))
     else:
-        profile.write(lambda transaction: _switch(transaction, target))
+        profile.write(lambda transaction: switch(transaction, target))
     return True
 
 
@@ -129,22 +131,28 @@ def _forget_target(transaction: Transaction) -> None:
         delete_model(connection, target.model_id)
 
 
-def _begin(transaction: Transaction, facts: ModelFacts) -> None:
+def _begin(transaction: Transaction, asked: str, facts: ModelFacts) -> None:
     connection = transaction.connection
+    if meta.read(connection, meta.REINDEX_MODEL) != asked:
+        return  # it is to go elsewhere, or nowhere, since the model was asked for
     serving = read_model(connection, ModelRole.SERVING)
     if serving is None:
         # Nothing has a vector yet: what waits will get this model's.
         add_model(connection, facts, ModelRole.SERVING)
         meta.clear(connection, meta.REINDEX_MODEL)
     elif serving.identity == facts.identity:
+        insert_forgotten_pending(connection, serving.model_id, ONE_WINDOW_CHARS)
         meta.clear(connection, meta.REINDEX_MODEL)
     else:
         target = add_model(connection, facts, ModelRole.TARGET)
         insert_all_pending(connection, target.model_id, ONE_WINDOW_CHARS)
 
 
-def _switch(transaction: Transaction, target: Model) -> None:
+def switch(transaction: Transaction, target: Model) -> None:
+    """Let *target* serve if it is still moved to and knows every note."""
     connection = transaction.connection
+    if read_model(connection, ModelRole.TARGET) != target:
+        return  # the move was given up since
     if count_for_model(connection, target.model_id):
         return  # a note came in since; it is embedded first
     serving = read_model(connection, ModelRole.SERVING)

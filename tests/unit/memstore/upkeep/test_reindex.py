@@ -16,6 +16,7 @@ from graft_memstore.upkeep.reindex import (
     ask_for_reindex,
     move_on,
     read_progress,
+    switch,
 )
 
 
@@ -153,6 +154,56 @@ def test_a_move_that_has_not_begun_can_go_elsewhere(still_room: Room) -> None:
         pass
 
     assert serving_name(still_room) == "newer"
+
+
+def test_a_move_that_is_redirected_while_its_model_loads_goes_there(still_room: Room) -> None:
+    fill(still_room)
+    ask_for_reindex(still_room.profile, "new")
+
+    def redirect(_: str) -> None:
+        still_room.embedder.before = lambda _: None
+        ask_for_reindex(still_room.profile, "newer")
+
+    still_room.embedder.before = redirect
+    while target_step(still_room):
+        pass
+
+    assert models_of_vectors(still_room) == [("newer", 40)]
+
+
+def test_a_move_given_up_right_before_the_switch_loses_no_vector(still_room: Room) -> None:
+    fill(still_room)
+    ask_for_reindex(still_room.profile, "new")
+    assert move_on(still_room.profile, still_room.embedder, Deadline(10))
+    while embed_some(still_room.profile, still_room.embedder, ModelRole.TARGET, Deadline(10)):
+        pass
+    with still_room.profile.snapshot() as connection:
+        target = read_model(connection, ModelRole.TARGET)
+    assert target is not None
+
+    ask_for_reindex(still_room.profile, "fake")
+    still_room.profile.write(lambda transaction: switch(transaction, target))
+
+    assert models_of_vectors(still_room) == [("fake", 40)]
+    assert serving_name(still_room) == "fake"
+
+
+def test_moving_to_the_model_that_serves_mends_what_has_no_vector(still_room: Room) -> None:
+    fill(still_room)
+    still_room.embedder.refused |= {"no vector yet", "no vector yet\n\na body"}
+    still_room.insert("no vector yet", "a body")
+    while embed_some(still_room.profile, still_room.embedder, ModelRole.SERVING, Deadline(10)):
+        pass
+    before = models_of_vectors(still_room)
+
+    still_room.embedder.refused.clear()
+    ask_for_reindex(still_room.profile, "fake")
+    assert target_step(still_room)
+    while embed_some(still_room.profile, still_room.embedder, ModelRole.SERVING, Deadline(10)):
+        pass
+
+    assert before == [("fake", 40)]
+    assert models_of_vectors(still_room) == [("fake", 42)]
 
 
 def test_asking_again_is_safe_and_asking_for_another_is_refused(still_room: Room) -> None:
