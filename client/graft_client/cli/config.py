@@ -2,12 +2,10 @@
 
 import click
 
-from graft.wire.settings import SETTINGS, Setting
+from graft.wire.settings import SETTINGS
 from graft_client.cli.options import GraftGroup
 from graft_client.cli.session import Session, with_session
 from graft_client.errors import GraftError
-
-HIDDEN = "(hidden)"
 
 
 @click.group(cls=GraftGroup)
@@ -35,7 +33,7 @@ def show(session: Session) -> None:
     running = _running(session)
     rows = []
     for setting in SETTINGS:
-        value = _shown(setting, settings.text(setting.name))
+        value = settings.text(setting.name)
         theirs = running.get(setting.name)
         differs = theirs if theirs is not None and theirs != value else None
         rows.append((setting, value, settings.source(setting.name), differs))
@@ -95,10 +93,6 @@ def show_path(session: Session) -> None:
         session.output.record({"path": path})
     else:
         session.output.line(path)
-
-
-def _shown(setting: Setting, value: str) -> str:
-    return HIDDEN if setting.secret and value else value
 
 
 def _running(session: Session) -> dict[str, str]:
