@@ -3,8 +3,8 @@
 import contextlib
 import logging
 import os
+import queue
 import signal
-import threading
 import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -54,7 +54,8 @@ class Control:
     def __init__(self, activity: Activity, busy: Callable[[], bool]) -> None:
         self._activity = activity
         self._busy = busy
-        self._stop = threading.Event()
+        # Its put may interrupt its get, as a signal's handler does; an Event's set then hangs.
+        self._stops: queue.SimpleQueue[None] = queue.SimpleQueue()
         self.started = time.monotonic()
         self.health = health.HealthServicer()
 
@@ -73,11 +74,15 @@ class Control:
 
     def request_stop(self) -> None:
         """End the process once the calls in flight have finished."""
-        self._stop.set()
+        self._stops.put(None)
 
     def wait(self, seconds: float) -> bool:
-        """Wait for a stop request; tell whether there is one."""
-        return self._stop.wait(seconds)
+        """Wait for a stop request; tell whether there was one."""
+        try:
+            self._stops.get(timeout=seconds)
+        except queue.Empty:
+            return False
+        return True
 
 
 Register = Callable[[grpc.Server, Control], Sequence[str]]
@@ -148,7 +153,9 @@ def _bind(server: grpc.Server, path: Path) -> int:
     then. So it binds a name of its own, which is renamed: its end removes nothing of others.
     """
     for leftover in path.parent.glob(f"{path.stem}.[0-9]*"):
-        leftover.unlink(missing_ok=True)  # of processes killed here; none lives, we hold the lock
+        # Of processes killed here; none lives, we hold the lock. "x.1.sock" is another service's.
+        if leftover.name.removeprefix(f"{path.stem}.").isdecimal():
+            leftover.unlink(missing_ok=True)
     draft = path.with_suffix(f".{os.getpid()}")
     server.add_insecure_port(f"unix:{draft}")
     server.start()

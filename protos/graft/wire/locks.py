@@ -52,7 +52,8 @@ def holder_of(path: Path) -> int | None:
     except FileNotFoundError:
         return None
     try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        # Shared, so that two who ask at once do not take each other for the holder.
+        fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
     except OSError:
         text = os.pread(descriptor, HOLDER_BYTES, 0).decode("ascii", "replace").strip()
         return int(text) if text.isdecimal() else 0

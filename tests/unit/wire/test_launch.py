@@ -4,6 +4,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,6 +14,7 @@ import psutil
 import pytest
 
 from graft.wire.channel import open_channel
+from graft.wire.daemon import Control
 from graft.wire.health import is_serving
 from graft.wire.launch import (
     StartError,
@@ -25,6 +27,7 @@ from graft.wire.launch import (
 )
 from graft.wire.locks import FileLock, holder_of
 from graft.wire.paths import Home
+from graft.wire.server import Activity
 
 HERE = Path(__file__).parent
 SERVICE = "tiny"
@@ -198,6 +201,19 @@ def test_starting_leaves_no_zombie(home: Home) -> None:
     assert [each for each in psutil.Process().children() if each.status() == "zombie"] == []
 
 
+def test_a_stop_may_be_asked_for_at_any_instant() -> None:
+    control = Control(Activity(()), busy=lambda: False)
+    handler = signal.signal(signal.SIGALRM, lambda *_: control.request_stop())
+    signal.setitimer(signal.ITIMER_REAL, 0.001, 0.0007)
+    try:
+        seen = sum(control.wait(0.001) for _ in range(2_000))
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, handler)
+
+    assert seen
+
+
 def test_a_stopped_daemon_is_unavailable_not_silent(home: Home) -> None:
     pid = start(home)
     channel = open_channel(home.socket(SERVICE))
@@ -221,6 +237,38 @@ def test_a_lock_tells_its_holder(tmp_path: Path) -> None:
     lock.release()
 
     assert (before, during, second, holder_of(path)) == (None, os.getpid(), False, None)
+
+
+def test_those_who_ask_for_the_holder_at_once_do_not_find_each_other(tmp_path: Path) -> None:
+    path = tmp_path / "x.lock"
+    lock = FileLock(path)
+    assert lock.try_acquire()
+    lock.release()
+    found: list[int | None] = []
+    asking = [
+        threading.Thread(target=lambda: found.extend(holder_of(path) for _ in range(2_000)))
+        for _ in range(4)
+    ]
+
+    for each in asking:
+        each.start()
+    for each in asking:
+        each.join(SECONDS)
+
+    assert found == [None] * 8_000
+
+
+def test_a_start_removes_what_a_killed_one_left_and_nothing_of_another_service(home: Home) -> None:
+    home.create()
+    folder = home.runtime_directory()
+    left, others = folder / f"{SERVICE}.4711", folder / f"{SERVICE}.1.sock"
+    left.touch()
+    others.touch()
+
+    start(home)
+
+    assert not left.exists()
+    assert others.exists()
 
 
 def test_a_daemon_gets_no_secret_and_nothing_of_one_call() -> None:
