@@ -1,9 +1,10 @@
 """Opens a profile's database file as every connection of ours must have it."""
 
+import errno
 import os
 import stat
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TypeAlias
 
@@ -78,10 +79,7 @@ def _refusal_for(error: apsw.Error, path: Path) -> ServiceError | None:
             f"the disk of {path} failed to read or write ({error}); run `graft doctor`"
         )
     if isinstance(error, (apsw.CantOpenError, apsw.ReadOnlyError, apsw.PermissionsError)):
-        return WrongStateError(
-            f"{path} cannot be opened for writing ({error}); check its owner and mode",
-            metadata={"state": "unwritable"},
-        )
+        return _unwritable(path, str(error))
     return None
 
 
@@ -141,13 +139,29 @@ def _load_vectors(connection: apsw.Connection) -> None:
 
 
 def _keep_private(path: Path) -> None:
+    """Make a missing file for its owner alone, and close one that others may read to them.
+
+    One that is there is never opened here: closing it would give back every lock that this
+    process holds on it through SQLite (sqlite.org/howtocorrupt.html, 2.2), and another program
+    would then take the log away under us.
+    """
     try:
-        os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, PRIVATE_FILE))
+        with suppress(FileExistsError):
+            flags = os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
+            os.close(os.open(path, flags, PRIVATE_FILE))
         mode = stat.S_IMODE(path.stat().st_mode)
         if mode & OTHERS_MAY:
             path.chmod(mode & ~OTHERS_MAY)
     except OSError as error:
-        raise WrongStateError(
-            f"{path} cannot be opened for writing ({error.strerror}); check its owner and mode",
-            metadata={"state": "unwritable"},
-        ) from error
+        raise _unwritable(path, error.strerror or str(error)) from error
+    if not path.is_file():
+        raise _unwritable(path, "it is no file")
+    if not os.access(path, os.R_OK | os.W_OK):
+        raise _unwritable(path, os.strerror(errno.EACCES))
+
+
+def _unwritable(path: Path, why: str) -> WrongStateError:
+    return WrongStateError(
+        f"{path} cannot be opened for writing ({why}); check its owner and mode",
+        metadata={"state": "unwritable"},
+    )

@@ -1,6 +1,8 @@
 """Opening database files, whatever state they and their disk are in."""
 
 import stat
+import subprocess
+import sys
 import threading
 from contextlib import closing
 from pathlib import Path
@@ -30,6 +32,18 @@ MOUNTS = """\
 """
 
 
+def foreign_count(path: Path) -> int:
+    """Return how many rows of meta another process sees, which then closes the file."""
+    script = (
+        "import apsw, sys; connection = apsw.Connection(sys.argv[1]);"
+        "print(connection.execute('SELECT count(*) FROM meta').fetchone()[0]); connection.close()"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script, path], capture_output=True, text=True, check=True
+    )
+    return int(done.stdout)
+
+
 def test_a_new_file_is_readable_by_its_owner_alone(tmp_path: Path) -> None:
     path = tmp_path / "graft.db"
 
@@ -46,6 +60,21 @@ def test_a_file_that_others_may_read_loses_that(tmp_path: Path) -> None:
     open_connection(path).close()
 
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
+
+
+def test_another_program_that_looks_into_the_file_takes_nothing_away(tmp_path: Path) -> None:
+    path = tmp_path / "graft.db"
+
+    with closing(open_connection(path)) as writer:
+        migrate(writer, path)
+        with closing(open_connection(path, write=False)):
+            before = foreign_count(path)
+            writer.execute("INSERT INTO meta (name, value) VALUES ('test', 'x')")
+            after = foreign_count(path)
+
+        assert path.with_name("graft.db-wal").exists()
+
+    assert after == before + 1
 
 
 @pytest.mark.parametrize("write", [True, False])
