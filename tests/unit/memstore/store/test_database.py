@@ -33,9 +33,12 @@ MOUNTS = """\
 
 
 def foreign_count(path: Path) -> int:
-    """Return how many rows of meta another process sees, which then closes the file."""
+    """Return how many rows of meta another program sees, which then closes the file.
+
+    The standard library's SQLite takes the log away whenever it believes to be the last user.
+    """
     script = (
-        "import apsw, sys; connection = apsw.Connection(sys.argv[1]);"
+        "import sqlite3, sys; connection = sqlite3.connect(sys.argv[1]);"
         "print(connection.execute('SELECT count(*) FROM meta').fetchone()[0]); connection.close()"
     )
     done = subprocess.run(
