@@ -11,6 +11,10 @@ DEFAULT_SECONDS = 30.0
 """For a call that came without a deadline."""
 
 LONGEST_SECONDS = 3600.0
+"""A call may not take longer, whatever its deadline."""
+
+NO_DEADLINE_SECONDS = 1e9
+"""gRPC reports some hundred thousand million years where the caller set no deadline."""
 
 
 class Deadline:
@@ -32,16 +36,11 @@ class Deadline:
     def of_call(cls, context: grpc.ServicerContext) -> Self:
         """Return the deadline of the call that *context* belongs to."""
         left = context.time_remaining()
-        # Without a deadline a synchronous server says some hundred thousand million years.
-        deadline = cls(left if left <= LONGEST_SECONDS else DEFAULT_SECONDS)
+        none_set = left > NO_DEADLINE_SECONDS
+        deadline = cls(DEFAULT_SECONDS if none_set else min(left, LONGEST_SECONDS))
         if not context.add_callback(deadline.cancel):
             deadline.cancel()
         return deadline
-
-    @property
-    def end(self) -> float:
-        """The `time.monotonic` value at which it is over."""
-        return self._end
 
     def left(self) -> float:
         """Return the seconds that are left, 0 when it is over or the caller has gone."""

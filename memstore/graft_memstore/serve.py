@@ -142,6 +142,9 @@ class Memstore:
                     self.profiles.open(name)
             except ServiceError as error:
                 log.warning("cannot go on with profile=%s because=%s", name, error.message)
+            except Exception:
+                # The thread's root: a file that is not ours must not hold up the others.
+                log.exception("bug while going on with profile=%s", name)
 
     def stop(self) -> None:
         """Put everything away: the threads, the files, the embedders."""

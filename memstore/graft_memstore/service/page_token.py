@@ -1,7 +1,6 @@
 """Where the next page of a listing begins, as a token that only this listing can use."""
 
 import base64
-import binascii
 import json
 from dataclasses import replace
 
@@ -34,7 +33,7 @@ def page_of(wanted: PageFilter, token: str) -> PageFilter:
         content = json.loads(base64.urlsafe_b64decode(token.encode()))
         before_at_ms, before_id, check = content
         good = check == _check(wanted, int(before_at_ms), str(before_id))
-    except (ValueError, TypeError, binascii.Error) as error:
+    except (ValueError, TypeError, OverflowError, RecursionError) as error:
         raise _refusal() from error
     if not good:
         raise _refusal()

@@ -8,6 +8,7 @@ from typing_extensions import override
 from graft.memory.v1 import profiles_service_pb2 as pb
 from graft.memory.v1 import profiles_service_pb2_grpc
 from graft.wire.errors import ModelNotFoundError, ServiceError
+from graft.wire.models import RegistryError
 from graft_memstore.model import Model
 from graft_memstore.recall.index import VectorIndex
 from graft_memstore.store.profile import database_bytes, peek_model
@@ -56,7 +57,7 @@ class ProfilesServicer(profiles_service_pb2_grpc.ProfilesServiceServicer):
         self, request: pb.StartReindexRequest, context: grpc.ServicerContext
     ) -> pb.StartReindexResponse:
         """Begin to move a profile to another model."""
-        names = self._model_names()
+        names = self._known_models()
         if request.model not in names:
             raise ModelNotFoundError(
                 f"no model is named {request.model[:80]!r}; there are {', '.join(names)}; "
@@ -82,6 +83,12 @@ class ProfilesServicer(profiles_service_pb2_grpc.ProfilesServiceServicer):
             total=progress.total,
             problem=problem,
         )
+
+    def _known_models(self) -> list[str]:
+        try:
+            return self._model_names()
+        except RegistryError as error:
+            raise ModelNotFoundError(str(error)) from error
 
     def _message(self, name: str) -> pb.Profile:
         path = self._profiles.path(name)

@@ -9,6 +9,7 @@ from graft_memstore.store.erasures import clean_file, count_erasures
 from graft_memstore.store.profile import Index, Profile
 from graft_memstore.store.requests import prune
 from graft_memstore.store.transaction import Transaction
+from graft_memstore.upkeep.back_off import BackOff
 
 ERASE_RETRY_SECONDS = 2.0
 PRUNE_SECONDS = 3600.0
@@ -27,6 +28,7 @@ class Housekeeper:
         self._loaded: Index | None = None
         self._next_prune = 0.0
         self._erasing = False
+        self._back_off = BackOff(time.monotonic)
         self._thread = threading.Thread(
             target=self._work, name=f"housekeeper-{profile.name}", daemon=True
         )
@@ -50,7 +52,9 @@ class Housekeeper:
                 self._keep_index()
                 self._clean()
                 self._prune()
+                self._back_off.succeeded()
             except ServiceError as error:
+                self._back_off.failed(error.message)
                 if not self._stopping.is_set():
                     log.info(
                         "housekeeping waits profile=%s because=%s",
@@ -59,10 +63,14 @@ class Housekeeper:
                     )
             except Exception:
                 # The thread's root: a bug must not end what every later note relies on.
+                self._back_off.failed("internal error; see the log")
                 log.exception("bug in housekeeping profile=%s", self._profile.name)
-            self._profile.changes.wait(
-                count, ERASE_RETRY_SECONDS if self._erasing else PRUNE_SECONDS
-            )
+            self._profile.changes.wait(count, self._pause_seconds())
+
+    def _pause_seconds(self) -> float:
+        if self._back_off.problem:
+            return self._back_off.left()
+        return ERASE_RETRY_SECONDS if self._erasing else PRUNE_SECONDS
 
     def _keep_index(self) -> None:
         index = self._profile.index
@@ -77,9 +85,10 @@ class Housekeeper:
 
     def _clean(self) -> None:
         with self._profile.snapshot() as connection:
-            waits = count_erasures(connection) > 0
+            waits = self._erasing = count_erasures(connection) > 0
         # The snapshot above is closed: a reader would hold up the checkpoint.
-        self._erasing = waits and not self._profile.run(clean_file)
+        if waits and self._profile.run(clean_file):
+            self._erasing = False
 
     def _prune(self) -> None:
         now = time.monotonic()

@@ -1,5 +1,8 @@
 """Small pure parts: deadlines, clocks, ids."""
 
+from typing import cast
+
+import grpc
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -11,6 +14,20 @@ from graft_memstore.ids import IdMaker, uuid7
 
 def test_a_caller_with_time_is_answered_a_second_before_its_deadline() -> None:
     assert Deadline(30, lambda: 0.0).sooner(1.0) == 29.0
+
+
+@pytest.mark.parametrize(("sent", "kept"), [(12.0, 12.0), (7_200.0, 3_600.0), (9.2e18, 30.0)])
+def test_a_call_gets_the_time_that_its_caller_gave(sent: float, kept: float) -> None:
+    class Context:
+        def time_remaining(self) -> float:
+            return sent
+
+        def add_callback(self, _: object) -> bool:
+            return True
+
+    deadline = Deadline.of_call(cast("grpc.ServicerContext", Context()))
+
+    assert deadline.left() == pytest.approx(kept, abs=5.0)
 
 
 def test_a_caller_in_a_hurry_gets_half_of_its_time() -> None:

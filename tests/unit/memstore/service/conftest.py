@@ -12,6 +12,7 @@ from graft.memory.v1 import (
     notes_service_pb2_grpc,
     profiles_service_pb2_grpc,
 )
+from graft.wire.models import RegistryError
 from graft.wire.server import Activity, build_server
 from graft_memstore.embedder_process import EmbedderReport
 from graft_memstore.service.daemon import DaemonParts, DaemonServicer
@@ -47,6 +48,7 @@ class Stubs:
     process: FakeProcess
     room: Room
     asked_for: list[list[str]]
+    registry_problems: list[str]
 
 
 @pytest.fixture
@@ -54,6 +56,12 @@ def stubs(room: Room) -> Iterator[Stubs]:
     """A served room."""
     process = FakeProcess(room)
     asked_for: list[list[str]] = []
+    registry_problems: list[str] = []
+
+    def model_names() -> list[str]:
+        if registry_problems:
+            raise RegistryError(registry_problems[0])
+        return ["fake", "new"]
 
     def reports(names: list[str]) -> list[EmbedderReport]:
         asked_for.append(names)
@@ -64,7 +72,7 @@ def stubs(room: Room) -> Iterator[Stubs]:
         NotesServicer(room.profiles, room.inserter), server
     )
     profiles_service_pb2_grpc.add_ProfilesServiceServicer_to_server(
-        ProfilesServicer(room.profiles, room.upkeep, lambda: ["fake", "new"]), server
+        ProfilesServicer(room.profiles, room.upkeep, model_names), server
     )
     daemon_service_pb2_grpc.add_DaemonServiceServicer_to_server(
         DaemonServicer(
@@ -88,5 +96,6 @@ def stubs(room: Room) -> Iterator[Stubs]:
             process=process,
             room=room,
             asked_for=asked_for,
+            registry_problems=registry_problems,
         )
     server.stop(None).wait()

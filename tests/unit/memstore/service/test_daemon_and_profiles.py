@@ -199,6 +199,16 @@ def test_a_reindex_is_begun_told_and_ended(stubs: Stubs) -> None:
     assert ended.serving_model == "new"
 
 
+def test_a_damaged_registry_is_told_in_words(stubs: Stubs) -> None:
+    stubs.registry_problems.append("models.json is not a JSON object; move it away")
+    request = profiles.StartReindexRequest(model="new")
+
+    refusal = refusal_of(lambda: stubs.profiles.StartReindex(request, timeout=SECONDS))
+
+    assert refusal.reason == "MODEL_NOT_FOUND"
+    assert "move it away" in refusal.message
+
+
 def test_an_unknown_model_is_not_found(stubs: Stubs) -> None:
     request = profiles.StartReindexRequest(model="nobody")
 

@@ -6,7 +6,9 @@ from pathlib import Path
 import pytest
 from tests.unit.memstore.room import WAIT_SECONDS, Room, open_room
 
+from graft.wire.errors import BusyError
 from graft_memstore.deadline import Deadline
+from graft_memstore.store.database import Connection
 from graft_memstore.store.requests import RECEIPT_MS
 from graft_memstore.upkeep.back_off import LONGEST_SECONDS, BackOff
 
@@ -72,6 +74,25 @@ def test_receipts_older_than_a_day_are_forgotten(tmp_path: Path) -> None:
         while room.count("SELECT count(*) FROM requests"):
             assert deadline.left() > 0, "receipts are still there"
             room.profile.changes.wait(room.profile.changes.count, 0.05)
+
+
+def test_housekeeping_that_fails_is_tried_again_soon(room: Room) -> None:
+    room.insert("a title", wait=True)
+    index = room.profile.index
+    assert index is not None
+    tries: list[int] = []
+
+    def fail_once(connection: Connection) -> None:
+        tries.append(1)
+        if len(tries) == 1:
+            raise BusyError("too many reads")
+
+    index.refresh = fail_once  # type: ignore[method-assign] # stands for a pool that is empty
+    room.profile.changes.notify()
+    deadline = Deadline(WAIT_SECONDS)
+    while len(tries) < 2:
+        assert deadline.left() > 0, "nobody tried again"
+        deadline.wait(0.01)
 
 
 def test_stopping_interrupts_a_step_that_waits(tmp_path: Path) -> None:

@@ -81,7 +81,10 @@ def test_pages_put_together_are_the_listing(still_room: Room, sizes: list[int]) 
     assert found == titles(still_room, EVERYWHERE)
 
 
-@pytest.mark.parametrize("token", ["x", "e30=", "WzEsMiwzXQ==", "WzFd", "\u00e9"])
+@pytest.mark.parametrize(
+    "token",
+    ["x", "e30=", "WzEsMiwzXQ==", "WzFd", "\u00e9", "WzFlNDAwLCJhIiwiYiJd", "W1tb" * 50_000],
+)
 def test_what_is_no_page_token_is_refused(token: str) -> None:
     with pytest.raises(BadPageTokenError):
         page_of(EVERYWHERE, token)
