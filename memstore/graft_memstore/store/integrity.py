@@ -1,8 +1,16 @@
-"""Asks SQLite itself whether a file is whole."""
+"""Asks SQLite itself whether a file is whole, and whether it can be written to."""
+
+from contextlib import closing
+from pathlib import Path
 
 import apsw
 
+from graft_memstore.store.database import database_errors, open_connection
+
 PROBLEMS_MAX = 10
+
+WRITE_LOCK_WAIT_MS = 1_000
+"""Longer than any change of ours takes; who keeps the lock longer is another program."""
 
 
 def integrity_problems(connection: apsw.Connection) -> list[str]:
@@ -19,3 +27,19 @@ def foreign_key_problems(connection: apsw.Connection) -> list[str]:
         if len(problems) == PROBLEMS_MAX:
             break
     return problems
+
+
+def write_lock_is_free(path: Path) -> bool:
+    """Tell whether the file's write lock can be had now; it is given back at once.
+
+    Raises:
+        ServiceError: see `open_connection`.
+    """
+    with database_errors(path), closing(open_connection(path)) as connection:
+        connection.set_busy_timeout(WRITE_LOCK_WAIT_MS)
+        try:
+            connection.execute("BEGIN IMMEDIATE")
+        except apsw.BusyError:
+            return False
+        connection.execute("ROLLBACK")
+        return True

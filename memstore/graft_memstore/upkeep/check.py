@@ -9,7 +9,11 @@ from graft_memstore.model import ModelRole
 from graft_memstore.store.coverage import count_forgotten
 from graft_memstore.store.database import Connection
 from graft_memstore.store.erasures import count_erasures
-from graft_memstore.store.integrity import foreign_key_problems, integrity_problems
+from graft_memstore.store.integrity import (
+    foreign_key_problems,
+    integrity_problems,
+    write_lock_is_free,
+)
 from graft_memstore.store.migrate import migrations, schema_version
 from graft_memstore.store.models import read_model
 from graft_memstore.store.notes import read_stored_after
@@ -47,6 +51,7 @@ def check_profile(profile: Profile[Index], worker_problem: str) -> list[Finding]
             lambda: _files(profile),
             lambda: _disk(profile),
             lambda: _journal(connection),
+            lambda: _write_lock(profile),
             lambda: _integrity(connection),
             lambda: _foreign_keys(connection),
             lambda: _audit(profile, connection),
@@ -93,6 +98,18 @@ def _journal(connection: Connection) -> Finding:
     mode = str(connection.pragma("journal_mode"))
     why = "" if mode == "wal" else "; the file system is not safe for wal, so writes are slower"
     return Finding(name="journal", ok=True, detail=mode + why)
+
+
+def _write_lock(profile: Profile[Index]) -> Finding:
+    free = write_lock_is_free(profile.path)
+    return Finding(
+        name="write lock",
+        ok=free,
+        detail="free"
+        if free
+        else f"another program holds it, so changes wait or are refused; find it with:"
+        f" fuser {profile.path}",
+    )
 
 
 def _integrity(connection: Connection) -> Finding:

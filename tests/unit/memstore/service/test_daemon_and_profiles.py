@@ -22,6 +22,7 @@ CHECKS = [
     "modes",
     "disk",
     "journal",
+    "write lock",
     "integrity",
     "foreign keys",
     "audit chain",
@@ -126,6 +127,19 @@ def test_a_change_from_outside_fails_its_check(
 
     assert not ok
     assert told in detail
+
+
+def test_a_write_lock_that_another_program_holds_fails_its_check(stubs: Stubs) -> None:
+    stubs.room.insert("a title")
+    wait_until_quiet(stubs)
+    with closing(apsw.Connection(str(stubs.room.profile.path))) as foreign:
+        foreign.execute("BEGIN IMMEDIATE")
+
+        ok, detail = checks(stubs)["write lock"]
+
+    assert not ok
+    assert "another program" in detail
+    assert checks(stubs)["write lock"] == (True, "free")
 
 
 def _note(title: str) -> NewNote:
