@@ -11,7 +11,7 @@ from graft.embedder.v1 import embedder_pb2 as pb
 from graft.embedder.v1 import embedder_pb2_grpc
 from graft.wire.build import build_id
 from graft.wire.daemon import Control
-from graft.wire.errors import BadFieldError, WrongStateError
+from graft.wire.errors import BadFieldError, DeadlinePassedError, WrongStateError
 from graft.wire.vectors import packed_floats
 from graft_embedder.catalogue import CosineBackground, Pooling
 from graft_embedder.hardware import Backend
@@ -65,8 +65,8 @@ class EmbedderServicer(embedder_pb2_grpc.EmbedderServiceServicer):
         _check_texts(request.texts)
         try:
             results = embedder.embed(request.texts, options, _call(context))
-        except CallEndedError:
-            return pb.EmbedResponse()  # nobody is there to read it
+        except CallEndedError as error:
+            raise _too_late() from error
         return pb.EmbedResponse(
             model=_model(self._loader.status().identity), embeddings=map(_embedding, results)
         )
@@ -80,8 +80,8 @@ class EmbedderServicer(embedder_pb2_grpc.EmbedderServiceServicer):
         _check_texts(request.texts)
         try:
             counts = embedder.count(request.texts, _call(context))
-        except CallEndedError:
-            return pb.CountTokensResponse()  # nobody is there to read it
+        except CallEndedError as error:
+            raise _too_late() from error
         return pb.CountTokensResponse(model=_model(self._loader.status().identity), counts=counts)
 
     @override
@@ -121,6 +121,11 @@ class EmbedderServicer(embedder_pb2_grpc.EmbedderServiceServicer):
             pid=os.getpid(),
             build=self._build,
         )
+
+
+def _too_late() -> DeadlinePassedError:
+    # Ours may pass a moment before the caller's own: an empty reply would pass for a good one.
+    return DeadlinePassedError("the deadline passed before all was embedded; give more time")
 
 
 def _options(request: pb.EmbedRequest) -> Options:

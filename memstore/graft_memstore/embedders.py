@@ -2,8 +2,9 @@
 
 import importlib.util
 import threading
-from collections import OrderedDict
-from collections.abc import Callable, Sequence
+from collections import Counter, OrderedDict
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 
 import numpy as np
 from typing_extensions import override
@@ -12,7 +13,12 @@ from graft.embedder.v1 import embedder_pb2
 from graft.wire.errors import ModelNotReadyError
 from graft.wire.models import MODEL_NAME, RegistryError
 from graft_memstore.deadline import Deadline
-from graft_memstore.embedder_process import EmbedderProcess, EmbedderReport, Launch
+from graft_memstore.embedder_process import (
+    ANSWER_MARGIN_SECONDS,
+    EmbedderProcess,
+    EmbedderReport,
+    Launch,
+)
 from graft_memstore.embedding import (
     OVERLAP_TOKENS,
     WINDOW_TOKENS,
@@ -28,6 +34,9 @@ from graft_memstore.embedding import (
 EMBEDDERS_MAX = 2
 """Models in memory at once: the one that serves, and the one that a reindex moves to."""
 
+POLL_SECONDS = 0.5
+"""How often somebody who waits for room looks whether its own caller has gone."""
+
 
 class Embedders(Embedder):
     """Makes vectors by embedder processes.
@@ -40,9 +49,12 @@ class Embedders(Embedder):
     def __init__(self, launch: Launch, default_model: Callable[[], str]) -> None:
         self._launch = launch
         self._default_model = default_model
-        self._lock = threading.Lock()
-        # Least recently used first.
+        self._changed = threading.Condition()
+        # Least recently used first; one that somebody uses is not put away.
         self._processes: OrderedDict[str, EmbedderProcess] = OrderedDict()
+        self._users: Counter[str] = Counter()
+        self._leaving = 0
+        self._stopped = False
 
     @override
     def embed_query(
@@ -80,7 +92,8 @@ class Embedders(Embedder):
     @override
     def facts(self, wanted: WantedModel, deadline: Deadline) -> ModelFacts:
         """Return the model, loaded; see `Embedder.facts`."""
-        facts = self._process(wanted.name).facts(deadline)
+        with self._lent(wanted.name, deadline) as process:
+            facts = process.facts(deadline)
         _check_identity(wanted, facts.identity)
         return facts
 
@@ -98,7 +111,7 @@ class Embedders(Embedder):
 
     def reports(self, names: Sequence[str]) -> list[EmbedderReport]:
         """Tell how the embedders in use are, and those of *names* that run; starts nothing."""
-        with self._lock:
+        with self._changed:
             processes = dict(self._processes)
         reports = [process.report() for process in processes.values()]
         for name in names:
@@ -110,25 +123,31 @@ class Embedders(Embedder):
         return reports
 
     def stop(self) -> None:
-        """End every embedder that was used."""
-        with self._lock:
+        """End every embedder that was used, and start none any more."""
+        with self._changed:
+            self._stopped = True
             processes = list(self._processes.values())
             self._processes.clear()
+            self._changed.notify_all()
         for process in processes:
-            process.stop()
+            process.end()
 
     def _embed(
         self, wanted: WantedModel, request: embedder_pb2.EmbedRequest, deadline: Deadline
     ) -> tuple[ModelFacts, embedder_pb2.EmbedResponse]:
-        process = self._process(wanted.name)
+        with self._lent(wanted.name, deadline) as process:
+            return self._embed_by(process, wanted, request, deadline)
+
+    def _embed_by(
+        self,
+        process: EmbedderProcess,
+        wanted: WantedModel,
+        request: embedder_pb2.EmbedRequest,
+        deadline: Deadline,
+    ) -> tuple[ModelFacts, embedder_pb2.EmbedResponse]:
         model = process.facts(deadline)
         _check_identity(wanted, model.identity)
         reply = process.embed(request, deadline)
-        if len(reply.embeddings) != len(request.texts):
-            raise ModelNotReadyError(
-                f"model {wanted.name} was given up on while it worked; try again",
-                metadata={"state": "waiting"},
-            )
         if reply.model.identity != model.identity:
             # It was restarted in between, with another file under the same name.
             _check_identity(wanted, reply.model.identity)
@@ -140,25 +159,59 @@ class Embedders(Embedder):
             )
         return model, reply
 
-    def _process(self, name: str) -> EmbedderProcess:
+    @contextmanager
+    def _lent(self, name: str, deadline: Deadline) -> Iterator[EmbedderProcess]:
+        """Lend the process of a model, which is not put away meanwhile.
+
+        Raises:
+            ModelNotReadyError: it is no model's name, or there is no room for it in time.
+        """
         if not MODEL_NAME.fullmatch(name):
             raise ModelNotReadyError(
                 f"{name!r} is no name of a model; see: graft model list",
                 metadata={"state": "failed"},
             )
-        evicted = None
-        with self._lock:
-            process = self._processes.get(name)
-            if process is None:
-                if len(self._processes) >= EMBEDDERS_MAX:
-                    _, evicted = self._processes.popitem(last=False)
-                process = EmbedderProcess(name, self._launch)
-                self._processes[name] = process
-            self._processes.move_to_end(name)
-        if evicted is not None:
-            # Two models in memory at most: the new one starts when the old one has gone.
-            evicted.stop()
-        return process
+        end = Deadline(deadline.sooner(ANSWER_MARGIN_SECONDS))
+        deadline.on_cancel(end.cancel)
+        process = self._take(name, end)
+        try:
+            yield process
+        finally:
+            with self._changed:
+                self._users[name] -= 1
+                self._changed.notify_all()
+
+    def _take(self, name: str, end: Deadline) -> EmbedderProcess:
+        """Return the process of a model, once another one has gone where there are too many."""
+        while True:
+            with self._changed:
+                if self._stopped:
+                    raise _waits(name, "the service is stopping")
+                if name in self._processes or self._has_room():
+                    process = self._processes.setdefault(name, EmbedderProcess(name, self._launch))
+                    self._processes.move_to_end(name)
+                    self._users[name] += 1
+                    return process
+                unused = next((each for each in self._processes if not self._users[each]), None)
+                if unused is None or self._leaving:
+                    if not end.left():
+                        raise _waits(name, "two other models are in use; try again")
+                    self._changed.wait(min(end.left(), POLL_SECONDS))
+                    continue
+                process = self._processes.pop(unused)
+                self._leaving += 1
+            self._put_away(process)
+
+    def _has_room(self) -> bool:
+        return len(self._processes) + self._leaving < EMBEDDERS_MAX
+
+    def _put_away(self, process: EmbedderProcess) -> None:
+        try:
+            process.stop()
+        finally:
+            with self._changed:
+                self._leaving -= 1
+                self._changed.notify_all()
 
 
 def extra_obstacle() -> str:
@@ -166,6 +219,12 @@ def extra_obstacle() -> str:
     if importlib.util.find_spec("llama_cpp") is None:
         return "the embedder is not installed; run: pip install 'graft-memory[embedder,starter]'"
     return ""
+
+
+def _waits(name: str, problem: str) -> ModelNotReadyError:
+    return ModelNotReadyError(
+        f"model {name} cannot embed now: {problem}", metadata={"state": "waiting"}
+    )
 
 
 def _check_identity(wanted: WantedModel, identity: str) -> None:

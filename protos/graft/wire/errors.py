@@ -191,6 +191,13 @@ class DatabaseDamagedError(ServiceError):
     code = grpc.StatusCode.DATA_LOSS
 
 
+class DeadlinePassedError(ServiceError):
+    """The caller's deadline passed before the work was done."""
+
+    reason = errors_pb2.ERROR_REASON_DEADLINE_PASSED
+    code = grpc.StatusCode.DEADLINE_EXCEEDED
+
+
 def to_status(error: ServiceError, domain: str) -> grpc.Status:
     """Build the rich status that *error* travels as; *domain* is "graft.memory" or the like."""
     details: list[any_pb2.Any] = []
