@@ -9,12 +9,19 @@ import click
 
 from graft_client.cli.app import graft
 from graft_client.cli.exits import DONE, INTERRUPTED, USAGE, code_of
-from graft_client.cli.output import Output, Style
+from graft_client.cli.output import Output, Style, talk
 from graft_client.errors import GraftError, InputError
+
+
+class _InterruptedError(GraftError):
+    """A person pressed Ctrl-C."""
+
+    reason = "INTERRUPTED"
 
 
 def main() -> None:
     """Run the command that the arguments name, and end the process."""
+    _replace_closed_streams()
     code = run(sys.argv[1:])
     for stream in (sys.stdout, sys.stderr):
         with suppress(OSError):
@@ -33,7 +40,7 @@ def run(arguments: Sequence[str]) -> int:
         _output(arguments).error(error)
         return code_of(error)
     except (click.Abort, KeyboardInterrupt):
-        click.echo("graft: interrupted", err=True)
+        _output(arguments).error(_InterruptedError("interrupted"))
         return INTERRUPTED
     return code if isinstance(code, int) else DONE
 
@@ -44,11 +51,27 @@ def _tell_usage(arguments: Sequence[str], error: click.UsageError) -> int:
         output.error(InputError(error.format_message()))
         return USAGE
     if error.ctx is not None:
-        click.echo(error.ctx.get_usage(), err=True)
+        talk(error.ctx.get_usage())
     output.error(InputError(error.format_message()))
     if error.ctx is not None:
-        click.echo(f"graft: see {error.ctx.command_path} --help", err=True)
+        talk(f"graft: see {error.ctx.command_path} --help")
     return USAGE
+
+
+def _replace_closed_streams() -> None:
+    """Put something in the place of standard streams that were closed by whoever started us.
+
+    Otherwise the next file or socket would get their numbers, and what is printed. Writing to such
+    an stdout fails, as it should: it is open for reading. Talk is lost without a word.
+    """
+    for descriptor, flags in ((0, os.O_RDONLY), (1, os.O_RDONLY), (2, os.O_WRONLY)):
+        try:
+            os.fstat(descriptor)
+        except OSError:
+            os.open(os.devnull, flags)  # takes the lowest number that is free: this one
+    sys.stdin = sys.__stdin__ or os.fdopen(0, closefd=False)
+    sys.stdout = sys.__stdout__ or os.fdopen(1, "w", closefd=False)
+    sys.stderr = sys.__stderr__ or os.fdopen(2, "w", closefd=False)
 
 
 def _output(arguments: Sequence[str]) -> Output:

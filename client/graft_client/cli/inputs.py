@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 import click
+from click.shell_completion import CompletionItem
 from typing_extensions import override
 
 from graft_client.cli.words import binary_size
@@ -34,6 +35,13 @@ class TimeType(click.ParamType):  # type: ignore[type-arg]  # older click is not
 
 
 TIME = TimeType()
+
+
+def complete_file(
+    _context: click.Context, _parameter: click.Parameter, incomplete: str
+) -> list[CompletionItem]:
+    """Let the shell offer its files."""
+    return [CompletionItem(incomplete, type="file")]
 
 
 def read_text(field: str, source: str, bytes_max: int) -> str:

@@ -9,7 +9,7 @@ from typing import Any, BinaryIO
 import click
 
 from graft_client.cli.batch import read_notes
-from graft_client.cli.inputs import STDIN, TIME, read_text
+from graft_client.cli.inputs import STDIN, TIME, complete_file, read_text
 from graft_client.cli.options import GraftCommand
 from graft_client.cli.output import Output, ProgressLine, printable
 from graft_client.cli.recall import talk_degraded
@@ -25,7 +25,12 @@ from graft_client.results import KINDS, Inserted, Kind, short_id
 @click.command(cls=GraftCommand)
 @click.option("--title", help="What the note is about, one line.")
 @click.option("--body", help="The note itself, Markdown.")
-@click.option("--body-file", metavar="FILE", help="File to read the body from; - is stdin.")
+@click.option(
+    "--body-file",
+    metavar="FILE",
+    shell_complete=complete_file,
+    help="File to read the body from; - is stdin.",
+)
 @click.option("--keyword", "keywords", multiple=True, help="A keyword; may be given again.")
 @click.option(
     "--source",
@@ -49,6 +54,7 @@ from graft_client.results import KINDS, Inserted, Kind, short_id
 @click.option(
     "--jsonl",
     metavar="FILE",
+    shell_complete=complete_file,
     help="Save many notes instead: a file with one JSON object a line; - is stdin.",
 )
 @with_session

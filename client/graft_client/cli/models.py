@@ -4,7 +4,9 @@ import subprocess
 import sys
 
 import click
+from click.shell_completion import CompletionItem
 
+from graft_client.cli.inputs import complete_file
 from graft_client.cli.options import GraftGroup
 from graft_client.cli.profiles import complete_models
 from graft_client.cli.session import Session, with_session
@@ -47,8 +49,17 @@ def pull(session: Session, name: str) -> None:
     _run(session, "pull", "--", name)
 
 
+def complete_models_or_files(
+    context: click.Context, parameter: click.Parameter, incomplete: str
+) -> list[CompletionItem]:
+    """Offer the models that this home knows; where none fits, let the shell offer its files."""
+    return complete_models(context, parameter, incomplete) or complete_file(
+        context, parameter, incomplete
+    )
+
+
 @model.command()
-@click.argument("path_or_name", metavar="PATH|NAME", shell_complete=complete_models)
+@click.argument("path_or_name", metavar="PATH|NAME", shell_complete=complete_models_or_files)
 @click.option("--name", help="Name to register a file under; default: made of the file's.")
 @click.option(
     "--pooling",

@@ -6,6 +6,7 @@ import re
 import sys
 import unicodedata
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TextIO
 
@@ -40,7 +41,8 @@ class Output:
         # A character that the terminal's encoding lacks is written out, never an error.
         for stream in (self._data, sys.stderr):
             if hasattr(stream, "reconfigure"):
-                stream.reconfigure(errors="backslashreplace")
+                with suppress(OSError):  # what could not be written before cannot be now
+                    stream.reconfigure(errors="backslashreplace")
         self._ascii = (self._data.encoding or "ascii").lower().replace("-", "") != "utf8"
         self.terminal = self._data.isatty() and not self.as_json
         self.color = self.terminal and wants_color()
@@ -64,15 +66,15 @@ class Output:
     def say(self, text: str) -> None:
         """Talk to a person: a line on stderr, unless quiet or for programs."""
         if not self.quiet:
-            click.echo(text, err=True)
+            talk(text)
 
     def error(self, error: GraftError) -> None:
         """Tell why a command failed, on stderr, whatever the style."""
         if self.as_json:
             content = {"reason": error.reason, "message": error.message, "details": error.details}
-            click.echo(json.dumps(content, ensure_ascii=self._ascii), err=True)
+            talk(json.dumps(content, ensure_ascii=self._ascii))
             return
-        click.echo(f"graft: {printable(error.message, multiline=True)}", err=True)
+        talk(f"graft: {printable(error.message, multiline=True)}")
 
     def table(self, headers: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
         """Write rows: a table on a terminal, else lines of values with tabs between."""
@@ -101,6 +103,12 @@ class Output:
             raise click.exceptions.Exit(PIPE_CLOSED) from None
         except OSError as error:
             raise GraftError(f"stdout cannot be written: {error.strerror}") from error
+
+
+def talk(text: str) -> None:
+    """Write a line on stderr; where nobody listens any more, there is nobody to tell."""
+    with suppress(OSError):
+        click.echo(text, err=True)
 
 
 class ProgressLine:

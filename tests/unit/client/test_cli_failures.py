@@ -1,4 +1,6 @@
+import json
 import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -54,6 +56,63 @@ def test_wrong_usage_ends_with_2_and_an_object_on_stderr(
     assert done.error()["reason"] == "USAGE"
     assert words in done.error()["message"]
     assert memstore.received == []
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "told"),
+    [
+        ("insert --title x --body-file - --valid-from now <&-", 2, "'now' is no time"),
+        ("insert --jsonl - <&-", 0, ""),
+        ("config path >&-", 1, "stdout cannot be written"),
+        ("config path 2>&-", 0, ""),
+        ("nothing 2>&-", 2, ""),
+        ("config path <&- >&- 2>&-", 1, ""),
+    ],
+)
+def test_streams_that_the_caller_closed_are_no_bug(
+    home: Path, arguments: str, code: int, told: str
+) -> None:
+    done = subprocess.run(
+        ["sh", "-c", f'exec "$0" --home "$1" {arguments}', str(GRAFT), str(home)],
+        env={"PATH": "/usr/bin:/bin"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+    assert done.returncode == code, done.stderr
+    assert told in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_talk_to_a_pipe_that_nobody_reads_is_no_failure(home: Path, place: Path) -> None:
+    reading, writing = os.pipe()
+    os.close(reading)
+
+    done = subprocess.run(
+        [GRAFT, "nothing", "--home", home], cwd=place, stderr=writing, env={}, check=False
+    )
+    os.close(writing)
+
+    assert done.returncode == 2
+
+
+def test_ctrl_c_is_told_as_the_caller_wants_it(
+    home: Path, place: Path, memstore: FakeState
+) -> None:
+    process = subprocess.Popen(
+        [GRAFT, "stop", "--json", "--home", home],
+        cwd=place,
+        env={},
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    memstore.on_stop = lambda: process.send_signal(signal.SIGINT)
+
+    _, told = process.communicate()
+
+    assert process.returncode == 130
+    assert json.loads(told)["reason"] == "INTERRUPTED"
 
 
 def test_bytes_that_are_no_text_are_refused(command: Command) -> None:

@@ -8,6 +8,7 @@ from tests.unit.client.fake_memstore import FakeState
 
 from graft.memory.v1 import daemon_service_pb2, profiles_service_pb2, recall_service_pb2
 from graft.wire.models import STARTER
+from graft_client.cli.models import complete_models_or_files
 from graft_client.cli.options import META_KEY, complete_profiles
 from graft_client.cli.output import Output, Style, bar, printable
 from graft_client.cli.profiles import complete_models
@@ -191,6 +192,14 @@ def test_profiles_and_models_are_offered_for_completion(home: Path) -> None:
 
     assert [each.value for each in profiles] == ["work"]
     assert [each.value for each in models] == ["bge-m3", "mine", "starter"]
+
+
+def test_the_shell_completes_paths_where_a_file_may_be_meant(home: Path) -> None:
+    model = complete_models_or_files(context(home), PARAMETER, "st")
+    file = complete_models_or_files(context(home), PARAMETER, "./my")
+
+    assert [(each.type, each.value) for each in model] == [("plain", STARTER)]
+    assert [(each.type, each.value) for each in file] == [("file", "./my")]
 
 
 def test_completion_offers_what_it_can_in_a_broken_home(home: Path) -> None:
