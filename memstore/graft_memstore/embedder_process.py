@@ -109,6 +109,7 @@ class EmbedderProcess:
         self._channel: grpc.Channel | None = None
         self._facts: ModelFacts | None = None
         self._failure: Failure | None = None
+        self._ended = threading.Event()
 
     def facts(self, deadline: Deadline) -> ModelFacts:
         """Return the model, started and loaded if need be.
@@ -163,9 +164,16 @@ class EmbedderProcess:
             backend=BACKEND_NAMES.get(reply.backend, ""),
         )
 
+    def end(self) -> None:
+        """End the process, and start it for nobody any more."""
+        self._ended.set()
+        self.stop()
+
     def stop(self, *, only_if_idle: bool = False) -> bool:
         """End the process once its calls have finished; tell whether none runs now."""
-        self._disconnect()
+        with self._lock:
+            channel = self._channel
+        self._disconnect(channel)
         try:
             record = find_running(self._launch.home, self._service)
             if record is None:
@@ -198,8 +206,10 @@ class EmbedderProcess:
                 if refusal.code is grpc.StatusCode.INVALID_ARGUMENT:
                     raise TextRefusedError(refusal.message) from error
                 if not refusal.reason and refusal.code is not grpc.StatusCode.DEADLINE_EXCEEDED:
-                    self._disconnect()
+                    self._disconnect(channel)
                     return None
+                if refusal.reason in ("MODEL_NOT_READY", "STOPPING"):
+                    self._disconnect(channel)
                 self._wait_for_turn(refusal, end, deadline)
 
     def _wait_for_turn(self, refusal: Refusal, end: float, deadline: Deadline) -> None:
@@ -208,9 +218,7 @@ class EmbedderProcess:
         Raises:
             ModelNotReadyError: it will not pass, or not in time.
         """
-        if refusal.reason in ("MODEL_NOT_READY", "STOPPING"):
-            self._disconnect()
-        elif refusal.reason != "BUSY":
+        if refusal.reason not in ("MODEL_NOT_READY", "STOPPING", "BUSY"):
             raise self._not_ready(refusal.message or "it is busy; try again")
         pause = BUSY_WAIT_SECONDS
         if refusal.retry_after_ms is not None:
@@ -254,7 +262,7 @@ class EmbedderProcess:
                 embedder_pb2.GetModelRequest(), timeout=max(min(ASK_SECONDS, _left(end)), 0.05)
             )
         except grpc.RpcError:
-            self._disconnect()
+            self._disconnect(channel)
             return "it does not answer yet"
         if reply.state == embedder_pb2.MODEL_STATE_FAILED:
             self.stop()
@@ -275,6 +283,8 @@ class EmbedderProcess:
         with self._lock:
             if self._channel is not None:
                 return self._channel
+        if self._ended.is_set():
+            raise self._not_ready("the service is stopping")
         failure = self._failure
         if failure is not None and time.monotonic() < failure.until:
             raise self._not_ready(failure.problem, state="failed")
@@ -288,6 +298,10 @@ class EmbedderProcess:
                 # It was not given the time; that says nothing about the next caller's.
                 raise self._not_ready("it is starting") from error
             raise self._fail(str(error)) from error
+        if self._ended.is_set():
+            # The end came while it was started.
+            self.stop()
+            raise self._not_ready("the service is stopping")
         channel = open_channel(record.socket)
         with self._lock:
             self._channel = channel
@@ -306,11 +320,13 @@ class EmbedderProcess:
             deadline=end,
         )
 
-    def _disconnect(self) -> None:
+    def _disconnect(self, broken: grpc.Channel | None) -> None:
+        """Use *broken* no more, unless another thread has opened the next one already."""
         with self._lock:
-            channel, self._channel, self._facts = self._channel, None, None
-        if channel is not None:
-            channel.close()
+            if broken is None or self._channel is not broken:
+                return
+            self._channel = self._facts = None
+        broken.close()
 
     def _fail(self, problem: str) -> ModelNotReadyError:
         """Remember *problem* so that nobody tries again at once, and return the refusal."""
@@ -324,9 +340,14 @@ class EmbedderProcess:
         return self._not_ready(problem, state="failed")
 
     def _not_ready(self, problem: str, state: str = "waiting") -> ModelNotReadyError:
-        return ModelNotReadyError(
-            f"model {self.name} cannot embed now: {problem}", metadata={"state": state}
-        )
+        return not_ready(self.name, problem, state)
+
+
+def not_ready(name: str, problem: str, state: str = "waiting") -> ModelNotReadyError:
+    """Build the refusal that says why model *name* gives no vector now."""
+    return ModelNotReadyError(
+        f"model {name} cannot embed now: {problem}", metadata={"state": state}
+    )
 
 
 def facts_from(reply: embedder_pb2.GetModelResponse) -> ModelFacts:

@@ -18,6 +18,7 @@ from graft_memstore.embedder_process import (
     EmbedderProcess,
     EmbedderReport,
     Launch,
+    not_ready,
 )
 from graft_memstore.embedding import (
     OVERLAP_TOKENS,
@@ -186,7 +187,7 @@ class Embedders(Embedder):
         while True:
             with self._changed:
                 if self._stopped:
-                    raise _waits(name, "the service is stopping")
+                    raise not_ready(name, "the service is stopping")
                 if name in self._processes or self._has_room():
                     process = self._processes.setdefault(name, EmbedderProcess(name, self._launch))
                     self._processes.move_to_end(name)
@@ -195,7 +196,7 @@ class Embedders(Embedder):
                 unused = next((each for each in self._processes if not self._users[each]), None)
                 if unused is None or self._leaving:
                     if not end.left():
-                        raise _waits(name, "two other models are in use; try again")
+                        raise not_ready(name, "two other models are in use; try again")
                     self._changed.wait(min(end.left(), POLL_SECONDS))
                     continue
                 process = self._processes.pop(unused)
@@ -219,12 +220,6 @@ def extra_obstacle() -> str:
     if importlib.util.find_spec("llama_cpp") is None:
         return "the embedder is not installed; run: pip install 'graft-memory[embedder,starter]'"
     return ""
-
-
-def _waits(name: str, problem: str) -> ModelNotReadyError:
-    return ModelNotReadyError(
-        f"model {name} cannot embed now: {problem}", metadata={"state": "waiting"}
-    )
 
 
 def _check_identity(wanted: WantedModel, identity: str) -> None:

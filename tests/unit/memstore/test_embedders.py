@@ -13,7 +13,7 @@ import pytest
 
 from graft.wire.build import build_id
 from graft.wire.errors import ModelNotReadyError
-from graft.wire.launch import find_running
+from graft.wire.launch import find_running, is_alive
 from graft.wire.models import RegistryError
 from graft.wire.paths import Home
 from graft_memstore.deadline import Deadline
@@ -108,7 +108,7 @@ def test_a_call_waits_while_the_model_loads(household: Household) -> None:
 
 def test_a_call_gives_up_before_its_deadline_and_says_how_far_it_is(household: Household) -> None:
     household.ask()
-    household.embedders.stop()
+    EmbedderProcess("one", household.launch).stop()
     household.order("one", state="loading")
     deadline = Deadline(4)
 
@@ -193,6 +193,63 @@ def test_two_models_at_most_are_in_memory(household: Household) -> None:
     assert [bool(household.pid(name)) for name in ("one", "two", "three")] == [True, False, True]
 
 
+def test_three_models_that_are_asked_at_once_take_turns(household: Household) -> None:
+    names = ("one", "two", "three")
+    answered: list[str] = []
+    most: list[int] = []
+    ended = threading.Event()
+
+    def ask(name: str) -> None:
+        answered.extend(household.ask(WantedModel(name=name)).model.name for _ in range(5))
+
+    def look() -> None:
+        while not ended.wait(0.01):
+            most.append(sum(is_alive(household.home, f"embedder-{name}") for name in names))
+
+    asking = [threading.Thread(target=ask, args=(name,)) for name in names]
+    looking = threading.Thread(target=look)
+    for thread in (looking, *asking):
+        thread.start()
+    for thread in asking:
+        thread.join(2 * LONG)
+    ended.set()
+    looking.join(LONG)
+
+    assert {name: answered.count(name) for name in names} == dict.fromkeys(names, 5)
+    assert max(most) == 2
+
+
+def test_a_third_model_waits_for_one_in_use_and_says_so(household: Household) -> None:
+    for name in ("one", "two"):
+        household.order(name, state="loading")
+    deadlines = [Deadline(600), Deadline(600)]
+
+    def ask(name: str, deadline: Deadline) -> None:
+        with pytest.raises(ModelNotReadyError):
+            household.embedders.embed_query(WantedModel(name=name), "a question", 0, deadline)
+
+    asking = [
+        threading.Thread(target=ask, args=pair)
+        for pair in zip(("one", "two"), deadlines, strict=True)
+    ]
+    for thread in asking:
+        thread.start()
+    end = Deadline(LONG)
+    while len(household.starts()) < 2:
+        end.wait(0.01)
+        assert end.left() > 0
+
+    try:
+        with pytest.raises(ModelNotReadyError, match="two other models"):
+            household.ask(WantedModel(name="three"), seconds=1)
+    finally:
+        for deadline in deadlines:
+            deadline.cancel()
+        for thread in asking:
+            thread.join(LONG)
+    assert sorted(household.starts()) == ["one", "two"]
+
+
 def test_telling_how_they_are_starts_nothing(household: Household) -> None:
     assert household.embedders.reports(["one", "two"]) == []
     household.ask()
@@ -228,6 +285,39 @@ def test_stopping_ends_those_that_were_used(household: Household) -> None:
 
     household.embedders.stop()
 
+    assert household.pid("one") == 0
+
+
+def test_nothing_is_started_after_the_end(household: Household) -> None:
+    household.ask()
+
+    household.embedders.stop()
+
+    with pytest.raises(ModelNotReadyError, match="stopping"):
+        household.ask()
+    assert household.starts() == ["one"]
+
+
+def test_a_call_that_outlives_the_end_leaves_nothing_running(household: Household) -> None:
+    household.order("one", state="loading")
+    refused: list[str] = []
+
+    def ask() -> None:
+        with pytest.raises(ModelNotReadyError) as refusal:
+            household.ask()
+        refused.append(refusal.value.message)
+
+    asking = threading.Thread(target=ask)
+    asking.start()
+    end = Deadline(LONG)
+    while not household.pid("one"):
+        end.wait(0.01)
+        assert end.left() > 0
+
+    household.embedders.stop()
+    asking.join(LONG)
+
+    assert "stopping" in refused[0]
     assert household.pid("one") == 0
 
 
