@@ -20,6 +20,7 @@ from graft_client.errors import InputError
 from graft_client.requests import NewNote
 from graft_client.results import (
     KINDS,
+    STATES,
     Check,
     Deleted,
     EmbedderStatus,
@@ -385,6 +386,8 @@ def _scope(choice: ScopeChoice) -> note_pb2.ScopeFilter:
 
 
 def _lifecycle(state: State) -> "note_pb2.Lifecycle.ValueType":
+    if state not in STATES:
+        raise InputError(f"state is {state!r}; it must be one of {', '.join(STATES)}")
     return note_pb2.Lifecycle.Value(f"LIFECYCLE_{state.upper()}")
 
 

@@ -48,8 +48,10 @@ def to_milliseconds(instant: datetime) -> int:
     """Give *instant* as UTC milliseconds, fractions dropped.
 
     Raises:
-        InputError: *instant* is naive.
+        InputError: *instant* is naive, or a text.
     """
+    if not isinstance(instant, datetime):
+        raise InputError(f"{instant!r} is no datetime; graft_client.times.parse_time reads texts")
     if instant.utcoffset() is None:
         raise InputError(
             f"{instant.isoformat()} has no offset, so it is another instant in every time zone;"

@@ -13,9 +13,11 @@ from graft.memory.v1 import (
 from graft_client import limits, operations, results
 from graft_client.calls import BATCH_NOTES, batches
 from graft_client.errors import InputError
+from graft_client.operations import Listing
 from graft_client.requests import NewNote, parse_source
 from graft_client.results import Source
 from graft_client.scope import ScopeChoice
+from graft_client.times import to_milliseconds
 
 USER = ScopeChoice(scopes=("user",))
 SERVICES = {
@@ -91,6 +93,16 @@ def test_half_a_character_is_the_caller_s_error_and_named() -> None:
 def test_a_value_of_the_wrong_type_is_the_caller_s_error() -> None:
     with pytest.raises(InputError, match="cannot be sent"):
         operations.get("p", 7)  # type: ignore[arg-type] # the wrong type is the point
+
+
+def test_a_text_in_place_of_a_time_is_the_caller_s_error() -> None:
+    with pytest.raises(InputError, match="parse_time"):
+        to_milliseconds("2026-01-01T00:00:00Z")  # type: ignore[arg-type] # the point
+
+
+def test_a_state_that_there_is_none_of_is_refused_with_the_states() -> None:
+    with pytest.raises(InputError, match=r"'gone'.*retired"):
+        operations.list_page("p", USER, Listing(state="gone"), "")  # type: ignore[arg-type] # the point
 
 
 def test_a_naive_time_in_a_note_is_refused() -> None:
