@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from itertools import islice
 from pathlib import Path
 
-from graft.wire.paths import SOCKET_PATH_BYTES_MAX, Home
+from graft.wire.paths import SOCKET_NAME_BYTES_MIN, SOCKET_PATH_BYTES_MAX, Home
 from graft_client.results import Check
 from graft_client.settings import DATABASE_KEY_VARIABLE
 
@@ -73,6 +73,13 @@ def _directory(name: str, path: Path) -> Check:
             ok=False,
             detail=f"{path} can be entered by others (mode {mode:04o}); run: chmod 700 {path}",
         )
+    if not os.access(path, os.R_OK | os.W_OK | os.X_OK):
+        return Check(
+            name=name,
+            ok=False,
+            detail=f"{path} cannot be written to (mode {mode:04o}); is its disk mounted read-only?"
+            f" Else run: chmod 700 {path}",
+        )
     return Check(name=name, ok=True, detail=f"{path}, mode {mode:04o}")
 
 
@@ -102,8 +109,7 @@ def _private_files(home: Home) -> Check:
 
 def _sockets(home: Home) -> Check:
     path = home.runtime_path()
-    longest = len(os.fsencode(path)) + 1
-    if longest > SOCKET_PATH_BYTES_MAX:
+    if len(os.fsencode(path)) + SOCKET_NAME_BYTES_MIN > SOCKET_PATH_BYTES_MAX:
         return Check(
             name="sockets",
             ok=False,

@@ -48,7 +48,7 @@ def holder_of(path: Path) -> int | None:
     The process id is what the holder wrote; 0 stands for a holder that has not written yet.
     """
     try:
-        descriptor = os.open(path, os.O_RDWR | os.O_CLOEXEC)
+        descriptor = _open_to_ask(path)
     except FileNotFoundError:
         return None
     try:
@@ -60,3 +60,13 @@ def holder_of(path: Path) -> int | None:
     finally:
         os.close(descriptor)
     return None
+
+
+def _open_to_ask(path: Path) -> int:
+    try:
+        return os.open(path, os.O_RDWR | os.O_CLOEXEC)
+    except OSError as error:
+        if error.errno != errno.EROFS:
+            raise
+        # Some network file systems lock only what is open for writing, so this comes second.
+        return os.open(path, os.O_RDONLY | os.O_CLOEXEC)

@@ -4,12 +4,17 @@ import hashlib
 import os
 import stat
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Self
 
 SOCKET_PATH_BYTES_MAX = 100
 """A Unix socket's path may have 107 bytes; what is longer than this moves to /tmp."""
+
+
+SOCKET_NAME_BYTES_MIN = len("/memstore.sock")
+"""Room for the shortest name of a socket that says what it is."""
 
 
 class UnsafeDirectoryError(OSError):
@@ -29,7 +34,8 @@ def private_directory(path: Path, own_content: frozenset[str] = frozenset()) -> 
     Raises:
         UnsafeDirectoryError: something else is there, or it is another user's, or others may enter.
     """
-    path.mkdir(mode=0o700, parents=True, exist_ok=True)
+    with suppress(FileExistsError):
+        path.mkdir(mode=0o700, parents=True, exist_ok=True)
     found = path.lstat()
     if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.getuid():
         raise UnsafeDirectoryError(
@@ -132,8 +138,15 @@ class Home:
 
         Raises:
             UnsafeDirectoryError: see `private_directory`; holds for the /tmp folder's parent too.
+                Or its path leaves no room for a socket's name.
         """
         path = self.runtime_path()
+        room = SOCKET_PATH_BYTES_MAX - len(os.fsencode(path))
+        if room < SOCKET_NAME_BYTES_MIN:
+            raise UnsafeDirectoryError(
+                f"{path} is {SOCKET_NAME_BYTES_MIN - room} bytes too long to hold sockets; set"
+                " GRAFT_RUNTIME to a shorter directory"
+            )
         if path.parent.name == f"graft-{os.getuid()}":
             private_directory(path.parent)
         return private_directory(path)

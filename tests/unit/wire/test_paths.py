@@ -71,3 +71,17 @@ def test_two_long_homes_have_two_runtime_directories() -> None:
     first, second = (Home(root=Path("/" + letter * 200)) for letter in "ab")
 
     assert first.runtime_path() != second.runtime_path()
+
+
+def test_a_file_in_place_of_a_directory_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+
+    with pytest.raises(UnsafeDirectoryError, match="must be a directory of yours"):
+        private_directory(tmp_path / "file")
+
+
+def test_a_chosen_directory_that_is_too_long_for_sockets_is_refused(tmp_path: Path) -> None:
+    home = Home(root=tmp_path, runtime=tmp_path / ("r" * 120))
+
+    with pytest.raises(UnsafeDirectoryError, match="GRAFT_RUNTIME to a shorter"):
+        home.runtime_directory()
