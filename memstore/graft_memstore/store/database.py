@@ -2,6 +2,7 @@
 
 import errno
 import os
+import shutil
 import stat
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -29,6 +30,9 @@ Connection: TypeAlias = apsw.Connection
 
 LOCK_WAIT_MS = 10_000
 """How long a connection waits for another program's lock before it gives up."""
+
+FREE_BYTES_MIN = 64 * 1024
+"""With less room than this the memory that connections share cannot grow."""
 
 PRIVATE_FILE = 0o600
 OTHERS_MAY = 0o077
@@ -70,7 +74,7 @@ def _refusal_for(error: apsw.Error, path: Path) -> ServiceError | None:
             f"another program holds the lock of {path} for more than {LOCK_WAIT_MS // 1000} s; "
             "end it or try again"
         )
-    if isinstance(error, apsw.FullError):
+    if isinstance(error, apsw.FullError) or (isinstance(error, apsw.IOError) and _is_full(path)):
         return DiskFullError(f"no room left on the disk of {path}; free some and try again")
     if isinstance(error, (apsw.CorruptError, apsw.NotADBError)):
         return DatabaseDamagedError(f"{path} is damaged ({error}); run `graft doctor`")
@@ -81,6 +85,14 @@ def _refusal_for(error: apsw.Error, path: Path) -> ServiceError | None:
     if isinstance(error, (apsw.CantOpenError, apsw.ReadOnlyError, apsw.PermissionsError)):
         return _unwritable(path, str(error))
     return None
+
+
+def _is_full(path: Path) -> bool:
+    """Tell whether a failed read or write was for want of room; SQLite does not always say so."""
+    try:
+        return shutil.disk_usage(path.parent).free < FREE_BYTES_MIN
+    except OSError:
+        return False
 
 
 def open_connection(path: Path, *, write: bool = True) -> apsw.Connection:

@@ -7,6 +7,7 @@ import contextlib
 import json
 import os
 import select
+import shutil
 import signal
 import socket
 import struct
@@ -24,6 +25,9 @@ POLL_SECONDS = 0.02
 CONNECT_SECONDS = 2.0
 LOG_BYTES_MAX = 5 * 1024 * 1024
 LOG_TAIL_BYTES = 2_000
+FREE_BYTES_MIN = 64 * 1024
+"""With less room than this no service writes its lock, record and log."""
+
 READY = b"ready\n"
 BUSY = b"busy\n"
 
@@ -181,6 +185,21 @@ def kill_service(home: Home, service: str) -> int | None:
     return pid
 
 
+def why_it_ended(home: Home, service: str, log_start: int, free_bytes: int) -> str:
+    """Say why *service* ended as soon as it was started.
+
+    Args:
+        home: its home.
+        service: its name.
+        log_start: where its log was before.
+        free_bytes: room on the disk of its home; a full one holds half a log at most.
+    """
+    if free_bytes < FREE_BYTES_MIN:
+        return f"{service} cannot start: no room left on the disk of {home.root}; free some"
+    last = _tail(home.log(service), log_start)
+    return f"{service} ended at once: {last} (all of it: {home.log(service)})"
+
+
 def daemon_environment(environ: Mapping[str, str]) -> dict[str, str]:
     """Return the part of *environ* that a daemon may have."""
     return {
@@ -279,10 +298,8 @@ def _spawn(
         if sender >= 0:
             os.close(sender)
     if answer == b"":
-        raise StartError(
-            f"{service} ended at once: {_tail(home.log(service), log_start)}"
-            f" (all of it: {home.log(service)})"
-        )
+        free_bytes = shutil.disk_usage(home.root).free
+        raise StartError(why_it_ended(home, service, log_start, free_bytes))
 
 
 def _read_answer(receiver: int, deadline: float) -> bytes | None:

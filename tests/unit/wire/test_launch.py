@@ -24,6 +24,7 @@ from graft.wire.launch import (
     is_alive,
     kill_service,
     wait_until_gone,
+    why_it_ended,
 )
 from graft.wire.locks import FileLock, holder_of
 from graft.wire.paths import Home
@@ -283,3 +284,14 @@ def test_health_of_nobody_is_not_serving(tmp_path: Path) -> None:
     with open_channel(tmp_path / "none.sock") as channel:
         assert isinstance(channel, grpc.Channel)
         assert not is_serving(channel, "", 1)
+
+
+def test_a_full_disk_is_named_where_the_log_cannot_say_it(tmp_path: Path) -> None:
+    home = Home(root=tmp_path)
+    home.log(SERVICE).write_text("Traceback (most recent", "utf-8")
+
+    full = why_it_ended(home, SERVICE, 0, free_bytes=4_096)
+    roomy = why_it_ended(home, SERVICE, 0, free_bytes=1 << 30)
+
+    assert full == f"tiny cannot start: no room left on the disk of {tmp_path}; free some"
+    assert "ended at once: Traceback" in roomy

@@ -174,6 +174,7 @@ def test_writes_wait_for_a_foreign_writer_and_reads_go_on(room: Room) -> None:
     first = room.insert("before the lock")
     replies: list[str] = []
     foreign = apsw.Connection(str(room.profile.path))
+    foreign.set_busy_timeout(10_000)  # the note's own vector may be on its way in
     foreign.execute("BEGIN IMMEDIATE")
     waiting = threading.Thread(target=lambda: replies.append(room.insert("behind the lock").id))
     waiting.start()
