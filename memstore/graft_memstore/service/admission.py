@@ -14,8 +14,8 @@ RETRY_AFTER_MS = 500
 class Admission:
     """Lets so many calls in, and the others wait until shortly before their deadline.
 
-    The server's threads are more than all limits together, so that status and health always
-    find one free.
+    Who waits holds one of the server's threads; `graft.wire.server.CALLS_MAX` bounds all of them
+    together, so that status and health always find one free.
 
     Args:
         calls_max: how many may run at once.

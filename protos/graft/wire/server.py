@@ -13,10 +13,13 @@ import grpc
 from typing_extensions import override
 
 from graft.wire.channel import MESSAGE_BYTES_MAX
-from graft.wire.errors import ServiceError, to_status
+from graft.wire.errors import BusyError, ServiceError, to_status
 
 THREADS = 64
-"""Well above what may wait inside handlers, so that health and status always have one."""
+CALLS_MAX = THREADS - 12
+"""Calls that run or wait inside at once; the other threads are for health and status alone."""
+
+RETRY_AFTER_MS = 500
 
 SLOW_MS = 2_000.0
 
@@ -68,7 +71,7 @@ class ErrorInterceptor(grpc.ServerInterceptor):
 
 
 class Activity(grpc.ServerInterceptor):
-    """Counts calls that are use; health, reflection and status are not."""
+    """Counts calls that are use, and bounds them; health, reflection and status are not."""
 
     def __init__(self, not_use: Iterable[str]) -> None:
         self._not_use = frozenset(not_use)
@@ -108,6 +111,11 @@ class Activity(grpc.ServerInterceptor):
     def _counted(self, handle: Handler[RequestT, ReplyT]) -> Handler[RequestT, ReplyT]:
         def counted(request: RequestT, context: grpc.ServicerContext) -> ReplyT:
             with self._lock:
+                if self._calls >= CALLS_MAX:
+                    raise BusyError(
+                        f"{self._calls} calls run already; try again",
+                        retry_after_ms=RETRY_AFTER_MS,
+                    )
                 self._calls += 1
             try:
                 return handle(request, context)
@@ -123,7 +131,7 @@ def build_server(domain: str, activity: Activity) -> grpc.Server:
     """Build a server that has no services and no address yet; *domain* names it in refusals."""
     return grpc.server(
         futures.ThreadPoolExecutor(max_workers=THREADS, thread_name_prefix="rpc"),
-        interceptors=[activity, ErrorInterceptor(domain)],
+        interceptors=[ErrorInterceptor(domain), activity],
         options=[
             ("grpc.so_reuseport", 0),
             ("grpc.max_receive_message_length", MESSAGE_BYTES_MAX),
