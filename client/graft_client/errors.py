@@ -105,7 +105,9 @@ class NotAllowedError(RefusedError):
 class NotReadyError(RefusedError):
     """It cannot be done right now; trying again later may work."""
 
-    reasons = frozenset({"BUSY", "MODEL_NOT_READY", "DATABASE_LOCKED", "STOPPING"})
+    reasons = frozenset(
+        {"BUSY", "DATABASE_LOCKED", "DEADLINE_PASSED", "MODEL_NOT_READY", "STOPPING"}
+    )
 
 
 class StorageError(RefusedError):

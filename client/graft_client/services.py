@@ -23,10 +23,10 @@ from graft.wire.launch import (
 )
 from graft.wire.locks import FileLock
 from graft.wire.paths import Home
-from graft_client.errors import NobodyAnsweredError, WrongBuildError
+from graft_client.errors import NobodyAnsweredError, SettingsError, WrongBuildError
 from graft_client.operations import DAEMON
 from graft_client.programs import INSTALL_LINE, MEMSTORE, MEMSTORE_MODULES, missing
-from graft_client.settings import Configuration
+from graft_client.settings import DATABASE_KEY_VARIABLE, Configuration
 
 POLL_SECONDS = 0.02
 STOP_SECONDS = 10.0
@@ -93,11 +93,17 @@ class Services:
 
         Raises:
             NobodyAnsweredError: nothing answers, and it could or may not be started.
+            SettingsError: encryption was asked for, which a running memstore does not do either.
             WrongBuildError: one of another version answers and is busy.
         """
         target = self._configuration.target
         if target is not None:
             return Located(socket=target, pid=0)
+        if self._configuration.environ.get(DATABASE_KEY_VARIABLE):
+            raise SettingsError(
+                f"{DATABASE_KEY_VARIABLE} is set, but this build cannot encrypt; unset it, and keep"
+                " the home on an encrypted disk instead"
+            )
         home = self._configuration.home
         may_start = asked or self._configuration.may_start
         with _own_errors(home):

@@ -134,9 +134,7 @@ def configure(
     Raises:
         SettingsError: a value cannot be used, or the settings file cannot be read.
     """
-    around = dict(os.environ if environ is None else environ)
-    if home is not None:
-        around[HOME_VARIABLE] = os.fspath(home)
+    around = environment(home, environ)
     place = Home.resolve(around)
     try:
         settings = load(around, place.config_file, flags or {})
@@ -152,6 +150,16 @@ def configure(
         door=door,
         environ=around,
     )
+
+
+def environment(
+    home: str | Path | None = None, environ: Mapping[str, str] | None = None
+) -> dict[str, str]:
+    """Give *environ*, the process's own by default, with *home* in it where one is given."""
+    around = dict(os.environ if environ is None else environ)
+    if home is not None:
+        around[HOME_VARIABLE] = os.fspath(home)
+    return around
 
 
 def as_flags(settings: SettingFields) -> dict[str, str]:

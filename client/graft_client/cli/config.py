@@ -88,7 +88,7 @@ def show_path(session: Session) -> None:
     Example:
         graft config path
     """
-    path = str(session.configuration.home.config_file)
+    path = str(session.home.config_file)
     if session.output.as_json:
         session.output.record({"path": path})
     else:

@@ -15,7 +15,7 @@ from graft_client.cli.words import count_of
 from graft_client.doctor.places import check_places, profile_names
 from graft_client.doctor.processes import check_locks, check_status
 from graft_client.doctor.programs import check_models, check_programs
-from graft_client.errors import GraftError
+from graft_client.errors import GraftError, SettingsError, StorageError
 from graft_client.programs import MEMSTORE, embedder_services
 from graft_client.results import Check
 
@@ -52,10 +52,18 @@ def doctor(session: Session, start: bool) -> None:
 
 
 def _checks(session: Session, *, start: bool) -> Iterator[Check]:
-    configuration = session.configured(autostart="1" if start else "0")
-    home = configuration.home
+    home = session.home
+    try:
+        configuration = session.configured(autostart="1" if start else "0")
+    except SettingsError as error:
+        # No call can be made before they are right; what needs no call is looked at all the same.
+        yield Check(name="settings", ok=False, detail=error.message)
+        yield from check_places(home, session.environ)
+        yield from check_programs()
+        yield from check_locks(home, [MEMSTORE, *embedder_services(home)])
+        return
     yield Check(name="settings", ok=True, detail=f"{home.config_file} and the environment are good")
-    yield from check_places(home, configuration.environ)
+    yield from check_places(home, session.environ)
     yield from check_programs()
     yield from check_models(configuration)
     with graft_client.Graft(configuration=configuration) as graft:
@@ -90,5 +98,9 @@ def _told(name: str, look: Callable[[], list[Check]], *, profile: str = "") -> l
     """Give what *look* finds; that it cannot look is something wrong as well."""
     try:
         return look()
+    except StorageError as error:
+        advice = "see the disk's health, or put a backup in the file's place"
+        detail = error.message.replace("run `graft doctor`", advice)
+        return [Check(name=name, ok=False, detail=detail, profile=profile)]
     except GraftError as error:
         return [Check(name=name, ok=False, detail=error.message, profile=profile)]

@@ -7,11 +7,12 @@ from typing import Concatenate, ParamSpec, TypeVar
 import click
 
 import graft_client
+from graft.wire.paths import Home
 from graft_client.cli.options import given
 from graft_client.cli.output import Output, Style
 from graft_client.errors import InputError
 from graft_client.scope import ALL_SCOPES, AllScopes
-from graft_client.settings import Configuration, configure
+from graft_client.settings import Configuration, configure, environment
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -34,6 +35,16 @@ class Session:
         )
         if self._given.get("scope") and self._given.get("all_scopes"):
             raise InputError("--scope and --all-scopes cannot both be meant; leave one out")
+
+    @cached_property
+    def environ(self) -> dict[str, str]:
+        """The environment of this run, the home that was given in it."""
+        return environment(self._given.get("home"))
+
+    @cached_property
+    def home(self) -> Home:
+        """The home of this run, whatever its settings file holds."""
+        return Home.resolve(self.environ)
 
     @cached_property
     def configuration(self) -> Configuration:

@@ -12,6 +12,9 @@ from graft.wire.paths import SOCKET_NAME_BYTES_MIN, SOCKET_PATH_BYTES_MAX, Home
 from graft_client.results import Check
 from graft_client.settings import DATABASE_KEY_VARIABLE
 
+SCHEMA_NEWEST = 1
+"""The newest migration of the memstore that this program was installed with."""
+
 FILES_MAX = 2_000
 FREE_BYTES_MIN = 500 << 20
 OTHERS_MAY = 0o077
@@ -173,6 +176,14 @@ def _header(name: str, path: Path, header: bytes) -> Check:
         schema = "schema not to be seen while its log holds the newest pages"
     else:
         schema = f"schema {version}"
+        if version > SCHEMA_NEWEST:
+            return Check(
+                name="file",
+                profile=name,
+                ok=False,
+                detail=f"{path} was written by a newer program (schema {version}, this one knows"
+                f" {SCHEMA_NEWEST}); install the newer graft-memory",
+            )
     return Check(
         name="file",
         profile=name,
