@@ -23,6 +23,7 @@ from graft.memory.v1 import (
     recall_service_pb2_grpc,
 )
 from graft.wire.errors import (
+    DatabaseDamagedError,
     NoteNotFoundError,
     ProfileExistsError,
     ServiceError,
@@ -57,6 +58,7 @@ class FakeState:
     held: threading.Event = field(default_factory=threading.Event)
     hold: bool = False
     busy: bool = False
+    damaged: str = ""
     slow_query: bool = False
     looked: threading.Semaphore = field(default_factory=lambda: threading.Semaphore(0))
     on_stop: Callable[[], None] = lambda: None
@@ -212,6 +214,8 @@ class FakeMemstore(
         self, request: daemon_service_pb2.CheckProfileRequest, context: grpc.ServicerContext
     ) -> daemon_service_pb2.CheckProfileResponse:
         self._enter("CheckProfile", request, context)
+        if self.state.damaged == request.profile:
+            refuse(context, DatabaseDamagedError("the file is damaged; run `graft doctor`"))
         return daemon_service_pb2.CheckProfileResponse(checks=self.state.checks)
 
     def _enter(self, name: str, request: object, context: grpc.ServicerContext) -> None:

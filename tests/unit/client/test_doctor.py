@@ -9,7 +9,7 @@ from tests.unit.client.fake_memstore import FakeState
 from graft.memory.v1 import daemon_service_pb2
 from graft.wire.locks import FileLock
 from graft.wire.paths import Home
-from graft_client.doctor.places import check_places
+from graft_client.doctor.places import SCHEMA_NEWEST, check_places
 from graft_client.doctor.processes import check_locks, check_status
 from graft_client.doctor.programs import check_models
 from graft_client.results import Check, EmbedderStatus, MemstoreStatus, Status
@@ -78,6 +78,47 @@ def test_a_file_that_is_no_database_is_wrong(home: Path) -> None:
     database(home, "default", b"not a database at all")
 
     assert "no SQLite database" in by_name(list(check_places(Home(root=home), {})))["file"].detail
+
+
+def test_a_file_of_a_newer_program_is_wrong_before_anything_is_started(home: Path) -> None:
+    migrate = pytest.importorskip("graft_memstore.store.migrate")
+    database(home, "default", header(version=SCHEMA_NEWEST + 1, journal=2))
+
+    file = by_name(list(check_places(Home(root=home), {})))["file"]
+
+    assert max(migrate.migrations()) == SCHEMA_NEWEST
+    assert not file.ok
+    assert "install the newer" in file.detail
+
+
+def test_a_broken_settings_file_is_told_beside_everything_that_needs_no_settings(
+    command: Command, home: Path
+) -> None:
+    (home / "config.toml").write_text("timeout = 5", "utf-8")
+
+    done = command("doctor", "--json")
+
+    found = {row["name"]: row for row in map(json.loads, done.out.splitlines())}
+    assert done.code == 1
+    assert "unknown settings: timeout" in found["settings"]["detail"]
+    assert not found["settings"]["ok"]
+    assert found["home"]["ok"]
+    assert found["lock of memstore"]["ok"]
+    assert command("config", "path").out == f"{home / 'config.toml'}\n"
+
+
+def test_a_damaged_profile_is_told_without_sending_its_reader_in_a_circle(
+    command: Command, memstore: FakeState, home: Path
+) -> None:
+    database(home, "default", header(version=1, journal=2))
+    memstore.damaged = "default"
+
+    done = command("doctor", "--json")
+
+    found = {row["name"]: row for row in map(json.loads, done.out.splitlines())}
+    assert done.code == 1
+    assert "backup" in found["profile"]["detail"]
+    assert "graft doctor" not in found["profile"]["detail"]
 
 
 def test_a_key_that_cannot_work_is_wrong(home: Path) -> None:

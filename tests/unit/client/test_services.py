@@ -9,7 +9,7 @@ import pytest
 from graft.wire.launch import is_alive, kill_service, wait_until_gone
 from graft.wire.paths import Home
 from graft_client.connection import Connection
-from graft_client.errors import NobodyAnsweredError, WrongBuildError
+from graft_client.errors import NobodyAnsweredError, SettingsError, WrongBuildError
 from graft_client.services import Services, may_talk
 from graft_client.settings import configure
 from graft_client.upkeep import read_status, stop_services
@@ -144,6 +144,18 @@ def test_the_status_comes_from_the_process_that_answers(services: MakeServices) 
     assert status.memstore is not None
     assert status.memstore.pid == located.pid
     assert status.memstore.socket == str(located.socket)
+
+
+def test_a_key_is_refused_even_where_a_memstore_runs_already(
+    services: MakeServices, place: Path
+) -> None:
+    services().ensure(deadline())
+    keyed = Services(configure(home=place / "home", environ={"GRAFT_DB_KEY": "k"}))
+
+    with pytest.raises(SettingsError, match="cannot encrypt"):
+        keyed.ensure(deadline())
+
+    assert keyed.find() is not None
 
 
 def test_a_home_that_cannot_be_used_is_refused_with_the_reason(place: Path) -> None:
