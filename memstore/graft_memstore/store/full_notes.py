@@ -24,7 +24,7 @@ def read_full_page(
 ) -> list[Note]:
     """Return up to *count_max* notes of a listing, newest first, without their bodies."""
     rows = read_page(connection, wanted, now_ms=now_ms, count_max=count_max)
-    return [replace(note, body="") for note in _completed(connection, rows)]
+    return _completed(connection, rows)
 
 
 def _completed(

@@ -24,6 +24,9 @@ COLUMNS = """
     note.content_hash, note.recorded_at
 """
 
+# A listing shows no bodies, and a page of long ones would not fit into memory.
+LISTED_COLUMNS = COLUMNS.replace("note.body", "'' AS body")
+
 STATE_COLUMNS = """
     state.lifecycle, state.trust, state.valid_from, state.valid_to, state.expires_at,
     state.known_from, state.reason
@@ -54,7 +57,8 @@ JOIN note_states AS state ON state.note_id = note.id AND state.known_to IS NULL
 )
 
 SELECT_BY_CONTENT = """
-SELECT note.id, state.lifecycle, state.trust
+SELECT
+    note.id, state.lifecycle, state.trust, state.valid_from, state.valid_to, state.expires_at
 FROM notes AS note
 JOIN note_states AS state ON state.note_id = note.id AND state.known_to IS NULL
 WHERE note.content_hash = :content_hash AND note.scope = :scope
@@ -122,7 +126,7 @@ LISTED = """
 # Walks notes_by_time backwards and stops when the page is full.
 SELECT_PAGE = (
     "SELECT"
-    + COLUMNS
+    + LISTED_COLUMNS
     + ","
     + STATE_COLUMNS
     + """
@@ -141,7 +145,7 @@ LIMIT :count_max
 # notes_by_scope once for each scope; their rows are then sorted.
 SELECT_PAGE_IN_SCOPES = (
     "SELECT"  # noqa: S608 - joined at import, from constants alone
-    + COLUMNS
+    + LISTED_COLUMNS
     + ","
     + STATE_COLUMNS
     + """
@@ -157,23 +161,6 @@ ORDER BY note.recorded_at DESC, note.id DESC
 LIMIT :count_max
 """
 )
-
-# Reads the index notes_by_scope whole, which is what counting takes.
-SELECT_COUNTS_BY_SCOPE = """
-SELECT note.scope, state.lifecycle = 'active' AS active, count(*)
-FROM notes AS note INDEXED BY notes_by_scope
-JOIN note_states AS state ON state.note_id = note.id AND state.known_to IS NULL
-GROUP BY note.scope, active
-"""
-
-SELECT_KEYWORD_COUNT = """
-SELECT count(DISTINCT carried.keyword_id)
-FROM notes AS note INDEXED BY notes_by_scope
-JOIN note_states AS state ON state.note_id = note.id AND state.known_to IS NULL
-JOIN note_keywords AS carried ON carried.note_id = note.id AND carried.known_to IS NULL
-WHERE state.lifecycle = 'active'
-AND (:all_scopes OR note.scope IN (SELECT value FROM json_each(:scopes)))
-"""
 
 # By primary key, a page at a time.
 SELECT_NOTES_AFTER = (
@@ -213,6 +200,9 @@ class KnownNote:
     id: NoteId
     lifecycle: Lifecycle
     trust: Trust
+    valid_from_ms: int | None
+    valid_to_ms: int | None
+    expires_at_ms: int | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -282,8 +272,15 @@ def find_same_content(
     """Return the notes of *scope* with this content, whatever their state, newest first."""
     rows = select(connection, SELECT_BY_CONTENT, {"content_hash": content_hash, "scope": scope})
     return [
-        KnownNote(id=NoteId(note_id), lifecycle=Lifecycle(lifecycle), trust=Trust(trust))
-        for note_id, lifecycle, trust in rows
+        KnownNote(
+            id=NoteId(note_id),
+            lifecycle=Lifecycle(lifecycle),
+            trust=Trust(trust),
+            valid_from_ms=valid_from,
+            valid_to_ms=valid_to,
+            expires_at_ms=expires_at,
+        )
+        for note_id, lifecycle, trust, valid_from, valid_to, expires_at in rows
     ]
 
 
@@ -310,7 +307,7 @@ def find_ids(connection: apsw.Connection, piece: str) -> list[NoteId]:
 def read_page(
     connection: apsw.Connection, wanted: PageFilter, *, now_ms: int, count_max: int
 ) -> list[tuple[StoredNote, NoteState]]:
-    """Return up to *count_max* notes, newest first."""
+    """Return up to *count_max* notes, newest first, without their bodies."""
     statement = SELECT_PAGE if wanted.scope.all else SELECT_PAGE_IN_SCOPES
     parameters: dict[str, str | int | None] = {
         "keywords": json.dumps(wanted.keywords),
@@ -325,22 +322,6 @@ def read_page(
     if not wanted.scope.all:
         parameters["scopes"] = json.dumps(wanted.scope.scopes)
     return [_with_state(row) for row in select(connection, statement, parameters)]
-
-
-def count_by_scope(connection: apsw.Connection) -> list[tuple[str, bool, int]]:
-    """Return for every scope how many notes are in force and how many are not."""
-    rows = select(connection, SELECT_COUNTS_BY_SCOPE, {})
-    return [(scope, bool(active), int(count)) for scope, active, count in rows]
-
-
-def count_keywords(connection: apsw.Connection, scope: ScopeFilter) -> int:
-    """Return how many keywords the notes in force carry in *scope*."""
-    row = select_one(
-        connection,
-        SELECT_KEYWORD_COUNT,
-        {"all_scopes": int(scope.all), "scopes": json.dumps(scope.scopes)},
-    )
-    return 0 if row is None else int(row[0])
 
 
 def count_notes(connection: apsw.Connection) -> int:

@@ -19,13 +19,13 @@ from graft_memstore.model import (
 )
 from graft_memstore.store.database import Connection
 from graft_memstore.store.models import read_model
-from graft_memstore.store.notes import read_titles
+from graft_memstore.store.notes import KnownNote, find_same_content, read_titles
 from graft_memstore.store.pending import count_of_notes
 from graft_memstore.store.profile import Index, Profile
 from graft_memstore.store.transaction import Transaction
 from graft_memstore.write.coverage import uncovered_from, wait_for_vectors
 from graft_memstore.write.limits import SIMILAR_MAX
-from graft_memstore.write.prepare import PreparedNote, TitleVector, active_twin, prepare
+from graft_memstore.write.prepare import PreparedNote, TitleVector, prepare, twin_of
 from graft_memstore.write.receipts import Reply, RequestKey, recall_reply, remember_reply
 from graft_memstore.write.store_note import StoredReply, store_note
 from graft_memstore.write.validate import check_batch, check_note
@@ -159,10 +159,11 @@ class Inserter(Generic[IndexT]):
         A note that is there already needs none, and of two equal ones in a batch one is enough.
         """
         with profile.snapshot() as connection:
+            now_ms = profile.now_ms(connection)
             fresh = {
                 each.content_hash: each
                 for each in prepared
-                if active_twin(connection, each) is None
+                if twin_of(each.note, _same_content(connection, each), now_ms) is None
             }
             serving = read_model(connection, ModelRole.SERVING)
         if not fresh:
@@ -237,6 +238,10 @@ class Inserter(Generic[IndexT]):
         }
         remember_reply(connection, order.key, reply, transaction.at_ms)
         return reply
+
+
+def _same_content(connection: Connection, prepared: PreparedNote) -> list[KnownNote]:
+    return find_same_content(connection, prepared.content_hash, prepared.note.scope)
 
 
 def _receipt_of(stored: StoredReply) -> dict[str, object]:

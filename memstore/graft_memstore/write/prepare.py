@@ -1,17 +1,19 @@
 """Everything about a new note that can be worked out before the database is asked to wait."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from graft_memstore.embedding import ModelFacts, WindowVector
 from graft_memstore.lexical import fold_note
-from graft_memstore.model import Lifecycle, NewNote, NoteId, SimilarNote
-from graft_memstore.store.database import Connection
+from graft_memstore.model import Lifecycle, NewNote, NoteId, SimilarNote, Trust
 from graft_memstore.store.fts import Words
-from graft_memstore.store.notes import find_same_content
+from graft_memstore.store.notes import KnownNote
 from graft_memstore.write.hashes import content_hash, value_hash
 
 ONE_WINDOW_CHARS = 120
 """A title of at most so many characters surely fits one window of 240 tokens."""
+
+JUDGED_WRONG = frozenset({Trust.HELD, Trust.REJECTED})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,7 +60,31 @@ def words_of(title: str, body: str, keywords: tuple[str, ...]) -> Words:
     )
 
 
-def active_twin(connection: Connection, prepared: PreparedNote) -> NoteId | None:
-    """Return the note in force that has this very text in this scope, None when there is none."""
-    known = find_same_content(connection, prepared.content_hash, prepared.note.scope)
-    return next((each.id for each in known if each.lifecycle is Lifecycle.ACTIVE), None)
+def in_force(known: KnownNote) -> bool:
+    """Tell whether a note is active and nobody has judged it wrong, whatever the time."""
+    return known.lifecycle is Lifecycle.ACTIVE and known.trust not in JUDGED_WRONG
+
+
+def twin_of(note: NewNote, known: Sequence[KnownNote], now_ms: int) -> NoteId | None:
+    """Return the note that *note* would repeat, None when it has to be stored.
+
+    One that no read shows now, being expired or not valid, is repeated only where the new one
+    names the same times: otherwise whoever stores the text again would never find it.
+
+    Args:
+        note: the new note.
+        known: notes of its scope with its content.
+        now_ms: UTC milliseconds.
+    """
+    times = (note.valid_from_ms, note.valid_to_ms, note.expires_at_ms)
+    for each in known:
+        same = times == (each.valid_from_ms, each.valid_to_ms, each.expires_at_ms)
+        if in_force(each) and (same or _is_shown(each, now_ms)):
+            return each.id
+    return None
+
+
+def _is_shown(known: KnownNote, now_ms: int) -> bool:
+    begins, ends, expires = known.valid_from_ms, known.valid_to_ms, known.expires_at_ms
+    begun = begins is None or begins <= now_ms
+    return begun and all(end is None or end > now_ms for end in (ends, expires))

@@ -6,7 +6,6 @@ from graft.wire.errors import KnownTextError
 from graft_memstore.ids import NewId
 from graft_memstore.model import (
     Caller,
-    Lifecycle,
     ModelId,
     ModelRole,
     NoteId,
@@ -34,13 +33,19 @@ from graft_memstore.store.sources import add_sources
 from graft_memstore.store.states import insert_state, read_state
 from graft_memstore.store.transaction import Transaction
 from graft_memstore.write.limits import SIMILAR_MAX
-from graft_memstore.write.prepare import PreparedNote, TitleVector, words_of
+from graft_memstore.write.prepare import (
+    JUDGED_WRONG,
+    PreparedNote,
+    TitleVector,
+    in_force,
+    twin_of,
+    words_of,
+)
 from graft_memstore.write.vectors import serving_model_of, store_title
 
 CHANNEL = "insert"
 ACTION_INSERT = "insert"
 ACTION_ADD = "add"
-JUDGED_WRONG = frozenset({Trust.HELD, Trust.REJECTED})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,11 +78,12 @@ def store_note(
         KnownTextError: the same text was taken out of use in this scope.
     """
     known = find_same_content(transaction.connection, prepared.content_hash, prepared.note.scope)
-    for each in known:
-        if each.lifecycle is Lifecycle.ACTIVE and each.trust not in JUDGED_WRONG:
-            return _add_to(transaction, each.id, prepared, caller)
-    if known:
-        raise _known_text(known[0])
+    twin = twin_of(prepared.note, known, transaction.at_ms)
+    if twin is not None:
+        return _add_to(transaction, twin, prepared, caller)
+    taken_out = next((each for each in known if not in_force(each)), None)
+    if taken_out is not None:
+        raise _known_text(taken_out)
     return _store_new(transaction, prepared, caller, new_id, vector)
 
 

@@ -120,6 +120,27 @@ def test_a_duplicate_adds_its_keywords_and_sources(room: Room) -> None:
     assert room.count("SELECT count(*) FROM notes_fts WHERE notes_fts MATCH 'corporate'") == 1
 
 
+def test_a_text_that_has_expired_can_be_stored_again(room: Room) -> None:
+    first = room.insert(note=NewNote(title="a title", expires_at_ms=room.clock.ms + 10))
+    room.clock.ms += 20
+
+    again = room.insert("a title")
+    third = room.insert("a title")
+
+    assert not again.duplicate
+    assert again.id != first.id
+    assert (third.duplicate, third.id) == (True, again.id)
+
+
+def test_an_expired_note_that_is_stored_again_as_it_was_is_a_duplicate(room: Room) -> None:
+    expired = NewNote(title="a title", expires_at_ms=room.clock.ms - 10)
+    first = room.insert(note=expired)
+
+    again = room.insert(note=expired)
+
+    assert (again.duplicate, again.id) == (True, first.id)
+
+
 def test_the_same_text_in_another_scope_is_another_note(room: Room) -> None:
     first = room.insert(note=FULL)
     other = room.insert(note=replace(FULL, scope="user"))

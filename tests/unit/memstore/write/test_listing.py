@@ -1,5 +1,7 @@
 """Listing notes: filters, order, pages."""
 
+import tracemalloc
+
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -79,6 +81,19 @@ def test_pages_put_together_are_the_listing(still_room: Room, sizes: list[int]) 
         token, turn = token_after(notes[size - 1], EVERYWHERE), turn + 1
 
     assert found == titles(still_room, EVERYWHERE)
+
+
+def test_a_listing_reads_no_bodies(still_room: Room) -> None:
+    for number in range(4):
+        still_room.insert(f"note {number}", "word " * 50_000)
+
+    tracemalloc.start()
+    notes = page(still_room, EVERYWHERE)
+    _, most = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+
+    assert [note.body for note in notes] == [""] * 4
+    assert most < 200_000
 
 
 @pytest.mark.parametrize(
