@@ -201,16 +201,22 @@ class ModelLoader:
             raise ModelFileError(
                 f"{path} is damaged (its BLAKE3 is {digest}); remove it and it is written anew"
             )
-        self._engine = LlamaModel(path, plan.load, self._progress)
-        self._embedder = build_embedder(self._engine, entry, plan)
+        engine = LlamaModel(path, plan.load, self._progress)
+        try:
+            self._embedder = build_embedder(engine, entry, plan)
+        except BaseException:
+            # A later try loads it again; nobody else would ever free this one.
+            engine.close()
+            raise
+        self._engine = engine
         self._status = Status(
             state=State.READY,
             percent=100,
-            identity=identify(entry, digest, self._engine.dimensions),
+            identity=identify(entry, digest, engine.dimensions),
             background=entry.background,
             window_tokens=plan.load.sequence_tokens,
             backend=plan.backend,
-            gpu_layers=_layers_on_gpu(plan.load.gpu_layers, self._engine.layers),
+            gpu_layers=_layers_on_gpu(plan.load.gpu_layers, engine.layers),
             threads=plan.load.threads,
             batch_tokens=plan.batch_tokens,
         )

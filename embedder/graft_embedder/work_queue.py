@@ -225,6 +225,10 @@ class WorkQueue:
         began = time.monotonic()
         try:
             vectors = self._engine.encode(sequences)
+            if job.vectors is None:
+                shape = (len(job.sequences), self._engine.dimensions)
+                job.vectors = np.empty(shape, np.float32)
+            job.vectors[list(group)] = vectors
         except Exception as error:  # noqa: BLE001 - the root of the thread; the caller is told
             with self._changed:
                 if not job.dropped:
@@ -236,10 +240,6 @@ class WorkQueue:
             self._rate += RATE_SHARE * (spent - self._rate)
             if job.dropped:
                 return
-            if job.vectors is None:
-                shape = (len(job.sequences), self._engine.dimensions)
-                job.vectors = np.empty(shape, np.float32)
-            job.vectors[list(group)] = vectors
             if job.groups:
                 line.append(job)
             else:

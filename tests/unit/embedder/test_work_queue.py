@@ -1,15 +1,16 @@
 """The queue before the model thread: order, bounds, and callers who go."""
 
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 
 import numpy as np
 import pytest
 from tests.fake_engine import FakeEngine
+from typing_extensions import override
 
 from graft.wire.errors import BusyError, StoppingError
-from graft_embedder.engine import Vectors
+from graft_embedder.engine import Tokens, Vectors
 from graft_embedder.errors import EngineError
 from graft_embedder.work_queue import Call, CallEndedError, Job, QueueLimits, WorkQueue
 
@@ -232,6 +233,23 @@ def test_what_the_engine_raises_reaches_the_caller_and_the_next_call_works(
 
     engine.fail_with = None
     assert submit(3).result(SECONDS).shape == (1, engine.dimensions)
+
+
+def test_vectors_of_a_wrong_shape_end_their_call_and_not_the_thread() -> None:
+    class Odd(FakeEngine):
+        @override
+        def encode(self, sequences: Sequence[Tokens]) -> Vectors:
+            return super().encode(sequences)[:, : 16 - 9 * (sequences[0] == [1])]
+
+    queue = WorkQueue(Odd(), QueueLimits())
+    with queue.place(10, query=False), pytest.raises(ValueError, match="shape"):
+        queue.run(Job([[1]], [(0,)]), Call(SECONDS), query=False)
+
+    with queue.place(10, query=False):
+        vectors = queue.run(Job([[2]], [(0,)]), Call(SECONDS), query=False)
+
+    assert vectors.shape == (1, 16)
+    assert queue.stop(SECONDS)
 
 
 def test_stopping_refuses_new_calls_and_finishes_those_inside(
