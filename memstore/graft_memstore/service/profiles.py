@@ -63,7 +63,11 @@ class ProfilesServicer(profiles_service_pb2_grpc.ProfilesServiceServicer):
                 f"no model is named {request.model[:80]!r}; there are {', '.join(names)}; "
                 "another is added with: graft model pull, or: graft model use"
             )
-        ask_for_reindex(self._profiles.open(request.profile), request.model)
+        profile = self._profiles.open(request.profile)
+        ask_for_reindex(profile, request.model)
+        worker = self._upkeep.worker(profile.name)
+        if worker is not None:
+            worker.begin_reindex()
         return pb.StartReindexResponse()
 
     @override

@@ -21,7 +21,8 @@ from graft_memstore.store.pending import count_pending
 from graft_memstore.store.profile import Index, Profile
 from graft_memstore.write.hashes import content_hash
 
-PAGE_ROWS = 500
+PAGE_ROWS = 50
+"""Notes that are read at once; each may have a body of 1 MiB."""
 FREE_BYTES_MIN = 200 * 1024 * 1024
 OTHERS_MAY = 0o077
 

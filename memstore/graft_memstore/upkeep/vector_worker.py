@@ -59,6 +59,11 @@ class VectorWorker:
         """Why a reindex does not go on now; empty while nothing is in the way."""
         return self._target.problem
 
+    def begin_reindex(self) -> None:
+        """Go on with a reindex at once: it was asked for anew, whatever failed before."""
+        self._target.succeeded()
+        self._profile.changes.notify()
+
     def stop(self) -> None:
         """End the thread after the transaction that runs, if any."""
         self._stopping.set()

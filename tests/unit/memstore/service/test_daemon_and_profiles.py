@@ -213,6 +213,27 @@ def test_a_reindex_is_begun_told_and_ended(stubs: Stubs) -> None:
     assert ended.serving_model == "new"
 
 
+def test_a_reindex_that_is_asked_for_anew_does_not_wait_for_the_last_failure(
+    stubs: Stubs,
+) -> None:
+    stubs.room.insert("a title", "a body", wait=True)
+    stubs.room.embedder.away["new"] = "pull it first"
+    stubs.profiles.StartReindex(profiles.StartReindexRequest(model="new"), timeout=SECONDS)
+    wait_until_quiet(stubs)
+    worker = stubs.room.upkeep.worker("default")
+    assert worker is not None
+    worker._target._until += 1_000.0  # as after many failures
+
+    stubs.profiles.StartReindex(profiles.StartReindexRequest(model="fake"), timeout=SECONDS)
+
+    deadline = Deadline(5.0)
+    while (
+        told := stubs.profiles.GetReindex(profiles.GetReindexRequest(), timeout=SECONDS)
+    ).state != profiles.REINDEX_STATE_NONE:
+        assert deadline.left() > 0, told.problem
+        deadline.wait(0.05)
+
+
 def test_a_damaged_registry_is_told_in_words(stubs: Stubs) -> None:
     stubs.registry_problems.append("models.json is not a JSON object; move it away")
     request = profiles.StartReindexRequest(model="new")
