@@ -63,7 +63,8 @@ def to_graft_error(refusal: Refusal, *, whom: str, log: str, seconds: float) -> 
     match refusal.code:
         case grpc.StatusCode.UNAVAILABLE:
             return NobodyAnsweredError(
-                f"{whom} does not answer any more; try again, and see {log} or run: graft doctor"
+                f"{whom} does not answer any more; try again, and where that does not help run:"
+                f" graft stop --force (its log is {log})"
             )
         case grpc.StatusCode.DEADLINE_EXCEEDED:
             return DeadlineError(

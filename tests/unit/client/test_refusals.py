@@ -50,7 +50,7 @@ def test_a_refusal_keeps_what_the_service_told() -> None:
 @pytest.mark.parametrize(
     ("code", "reason", "exit_code", "next_command"),
     [
-        (grpc.StatusCode.UNAVAILABLE, "NOBODY_ANSWERED", 3, "graft doctor"),
+        (grpc.StatusCode.UNAVAILABLE, "NOBODY_ANSWERED", 3, "graft stop --force"),
         (grpc.StatusCode.DEADLINE_EXCEEDED, "DEADLINE", 3, "graft status"),
         (grpc.StatusCode.UNIMPLEMENTED, "WRONG_BUILD", 1, "graft stop"),
         (grpc.StatusCode.RESOURCE_EXHAUSTED, "TOO_LARGE", 1, "ask for less"),
