@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from graft_memstore.model import Background, NoteId, ScopeFilter, SimilarNote
+from graft_memstore.model import Background, ScopeFilter, SimilarNote
 from graft_memstore.recall.index import VectorIndex
 from graft_memstore.recall.vector_arm import VectorSearch, aspects_of, find_near
 from graft_memstore.store.database import Connection
@@ -39,7 +39,6 @@ class SimilarNotes:
         vector: bytes,
         *,
         scope: str,
-        exclude_note_id: NoteId,
         limit: int,
     ) -> list[SimilarNote]:
         """Return at most *limit* notes of *scope* whose titles are like *vector*, best first."""
@@ -64,7 +63,7 @@ class SimilarNotes:
                 note_id=notes[seq].note_id, title=notes[seq].title, similarity=min(titles[seq], 1.0)
             )
             for seq in best_first
-            if seq in notes and notes[seq].note_id != exclude_note_id
+            if seq in notes
         ][:limit]
 
 

@@ -52,7 +52,6 @@ class FindSimilar(Protocol[IndexT_contra]):
         vector: bytes,
         *,
         scope: str,
-        exclude_note_id: NoteId,
         limit: int,
     ) -> Sequence[SimilarNote]:
         """Return at most *limit* notes of *scope*, most alike first."""
@@ -204,7 +203,6 @@ class Inserter(Generic[IndexT]):
             index,
             vector.window.values,
             scope=prepared.note.scope,
-            exclude_note_id=NoteId(""),
             limit=SIMILAR_MAX,
         )
         return tuple(found)

@@ -15,7 +15,7 @@ from tests.unit.memstore.recall.store_builder import (
 )
 
 from graft_memstore.gate import Hit
-from graft_memstore.model import NoteId, ScopeFilter, Trust
+from graft_memstore.model import ScopeFilter, Trust
 from graft_memstore.recall.answer import QueryAnswer
 from graft_memstore.recall.index import VectorIndex
 from graft_memstore.recall.query import NEAR_MAX, answer_query
@@ -239,27 +239,11 @@ def test_similar_notes_are_named_best_first(store: NoteStore, cold_index: Vector
         cold_index,
         embed(TITLE).tobytes(),
         scope="user",
-        exclude_note_id=NoteId(""),
         limit=3,
     )
 
     assert [each.note_id for each in similar] == [same, near][: len(similar)]
     assert similar[0].similarity == pytest.approx(1.0)
-
-
-def test_a_note_is_not_similar_to_itself(store: NoteStore, cold_index: VectorIndex) -> None:
-    note_id = store.add(TITLE, BODY)
-
-    similar = SimilarNotes(lambda: NOW_MS)(
-        store.connection,
-        cold_index,
-        embed(TITLE).tobytes(),
-        scope="user",
-        exclude_note_id=note_id,
-        limit=3,
-    )
-
-    assert similar == []
 
 
 def test_signals_are_plain_numbers(store: NoteStore) -> None:

@@ -16,7 +16,7 @@ from tests.unit.memstore.recall.store_builder import (
 )
 
 from graft_memstore.gate import Hit
-from graft_memstore.model import NoteId, ScopeFilter, Trust
+from graft_memstore.model import ScopeFilter, Trust
 from graft_memstore.recall.index import VectorIndex
 from graft_memstore.recall.query import answer_query
 from graft_memstore.recall.retrieve import retrieve
@@ -166,7 +166,6 @@ def test_a_new_note_is_told_of_similar_ones_as_the_state_allows(
         index_of(store, any_index),
         embed(TITLE).tobytes(),
         scope="user",
-        exclude_note_id=NoteId(""),
         limit=3,
     )
 
