@@ -64,7 +64,7 @@ class DaemonParts:
 
 
 class DaemonServicer(daemon_service_pb2_grpc.DaemonServiceServicer):
-    """Answers for the process itself; starts nothing and opens no profile to do so."""
+    """Answers for the process itself; only a check opens the profile that it is asked about."""
 
     def __init__(self, parts: DaemonParts) -> None:
         self._parts = parts
