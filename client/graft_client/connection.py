@@ -10,7 +10,7 @@ from google.protobuf.message import Message
 
 from graft.wire.channel import open_channel
 from graft.wire.errors import Refusal, read_refusal
-from graft_client.errors import DeadlineError, GraftError
+from graft_client.errors import DeadlineError, GraftError, NobodyAnsweredError
 from graft_client.operations import Operation
 from graft_client.programs import MEMSTORE
 from graft_client.refusals import Retries, to_graft_error, went_away
@@ -119,6 +119,11 @@ class Connection:
 
 def explain(refusal: Refusal, services: Services, located: Located, seconds: float) -> GraftError:
     """Say in words for people why a call to *located* failed."""
+    if services.configuration.target is not None and went_away(refusal):
+        return NobodyAnsweredError(
+            f"nothing answers at {located.socket}, which target (GRAFT_TARGET) names; start the"
+            " memstore there, or unset it to use this home's own"
+        )
     log = services.configuration.home.log(MEMSTORE)
     whom = f"the memstore at {located.socket}"
     if located.pid:
