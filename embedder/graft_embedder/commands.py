@@ -102,11 +102,29 @@ def check_models(home: Home, settings: Settings, output: Output) -> None:
         else:
             found = FileCheck(
                 ok=False,
-                detail=f"the default, but {path} is not there; run: graft model pull {entry.name},"
-                f" or: graft model use {STARTER}",
+                detail=f"the default, but {path} is not there; {_way_back(entry.name)}, or run:"
+                f" graft model use {STARTER}",
             )
-        record: dict[str, object] = {"name": entry.name, "ok": found.ok, "detail": found.detail}
-        output.show(record, f"{entry.name}: {found.detail}")
+        _show_check(output, entry.name, found)
+    if default not in {entry.name for entry in registry.entries(home)}:
+        detail = f"the default, but no model is called so; run: graft model use {STARTER}"
+        if settings.source("model") != "default":
+            detail = (
+                "no model is called so, but the setting model (GRAFT_MODEL) names it; see the"
+                " names with: graft model list"
+            )
+        _show_check(output, default, FileCheck(ok=False, detail=detail))
+
+
+def _show_check(output: Output, name: str, found: FileCheck) -> None:
+    record: dict[str, object] = {"name": name, "ok": found.ok, "detail": found.detail}
+    output.show(record, f"{name}: {found.detail}")
+
+
+def _way_back(name: str) -> str:
+    if name in BY_NAME:
+        return f"run: graft model pull {name}"
+    return "put it back, or run: graft model use PATH"
 
 
 def pull_model(home: Home, settings: Settings, name: str, output: Output) -> None:

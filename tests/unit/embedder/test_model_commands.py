@@ -154,6 +154,29 @@ def test_a_name_that_is_nothing_is_refused(home: Home) -> None:
     assert "give a model's name or the path of a GGUF file" in done.stderr
 
 
+def checks(home: Home, **environ: str) -> dict[str, tuple[bool, str]]:
+    done = run(home.root, "check", "--json", **environ)
+    rows = [json.loads(line) for line in done.stdout.splitlines()]
+    return {row["name"]: (row["ok"], row["detail"]) for row in rows}
+
+
+def test_a_default_that_is_not_there_is_told_with_the_way_back(home: Home, tmp_path: Path) -> None:
+    path = make_random_model(tmp_path / "mine.gguf", dimensions=64)
+    assert run(home.root, "use", str(path), "--name", "mine").returncode == 0
+    path.unlink()
+
+    found = checks(home)
+    fetched = checks(home, GRAFT_MODEL="bge-m3")["bge-m3"]
+    unknown = checks(home, GRAFT_MODEL="nope")["nope"]
+
+    assert found["starter"][0]
+    assert not found["mine"][0]
+    assert "graft model use PATH" in found["mine"][1]
+    assert "graft model pull bge-m3" in fetched[1]
+    assert not unknown[0]
+    assert "GRAFT_MODEL" in unknown[1]
+
+
 @pytest.mark.parametrize(
     "arguments", [["pull", "a", "b"], ["use"], [], ["use", "x", "--pooling", "max"]]
 )
