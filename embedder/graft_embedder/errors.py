@@ -7,3 +7,7 @@ class ModelFileError(Exception):
 
 class EngineError(Exception):
     """llama.cpp refused, or returned what is not a vector."""
+
+
+class EngineClosedError(EngineError):
+    """The model was put away; another process will have it."""

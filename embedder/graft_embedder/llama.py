@@ -19,7 +19,7 @@ from llama_cpp._ggml import libggml
 
 from graft_embedder.catalogue import POOLING_NUMBERS, Pooling
 from graft_embedder.engine import Tokens, Vectors
-from graft_embedder.errors import EngineError, ModelFileError
+from graft_embedder.errors import EngineClosedError, EngineError, ModelFileError
 from graft_embedder.hardware import Device
 from graft_embedder.limits import SEQUENCES_MAX
 
@@ -123,7 +123,8 @@ class LlamaModel:
         would end the text, and a lone surrogate as a question mark.
 
         Raises:
-            EngineError: the model was closed, or the text cannot be tokenised.
+            EngineClosedError: the model was closed.
+            EngineError: the text cannot be tokenised.
         """
         encoded = text.replace("\x00", " ").encode("utf-8", "replace")
         # Normalisation can make a text longer than it was; a second call then has the room.
@@ -143,8 +144,9 @@ class LlamaModel:
         """Return one unit vector for each of *sequences*, all computed in one decode.
 
         Raises:
-            EngineError: a sequence or the batch is empty or too long, the model was closed, or
-                what came back is no vector.
+            EngineClosedError: the model was closed.
+            EngineError: a sequence or the batch is empty or too long, or what came back is no
+                vector.
         """
         self._check(sequences)
         with self._encoding, self._use():
@@ -173,7 +175,7 @@ class LlamaModel:
         # Memory that was freed must never be read: that is a segmentation fault.
         with self._quiet:
             if self._closed:
-                raise EngineError("the model was closed")
+                raise EngineClosedError("the model was closed")
             self._users += 1
         try:
             yield

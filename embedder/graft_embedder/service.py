@@ -1,7 +1,8 @@
 """The gRPC face: unpack, call, pack."""
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 
 import grpc
 import numpy as np
@@ -11,9 +12,15 @@ from graft.embedder.v1 import embedder_pb2 as pb
 from graft.embedder.v1 import embedder_pb2_grpc
 from graft.wire.build import build_id
 from graft.wire.daemon import Control
-from graft.wire.errors import BadFieldError, DeadlinePassedError, WrongStateError
+from graft.wire.errors import (
+    BadFieldError,
+    DeadlinePassedError,
+    StoppingError,
+    WrongStateError,
+)
 from graft.wire.vectors import packed_floats
 from graft_embedder.catalogue import CosineBackground, Pooling
+from graft_embedder.errors import EngineClosedError, EngineError
 from graft_embedder.hardware import Backend
 from graft_embedder.identity import Identity
 from graft_embedder.limits import REQUEST_BYTES_MAX, TEXT_BYTES_MAX, TEXTS_MAX
@@ -63,10 +70,8 @@ class EmbedderServicer(embedder_pb2_grpc.EmbedderServiceServicer):
         embedder = self._loader.embedder()
         options = _options(request)
         _check_texts(request.texts)
-        try:
+        with _refusals():
             results = embedder.embed(request.texts, options, _call(context))
-        except CallEndedError as error:
-            raise _too_late() from error
         return pb.EmbedResponse(
             model=_model(self._loader.status().identity), embeddings=map(_embedding, results)
         )
@@ -78,10 +83,8 @@ class EmbedderServicer(embedder_pb2_grpc.EmbedderServiceServicer):
         """Count tokens; see embedder.proto."""
         embedder = self._loader.embedder()
         _check_texts(request.texts)
-        try:
+        with _refusals():
             counts = embedder.count(request.texts, _call(context))
-        except CallEndedError as error:
-            raise _too_late() from error
         return pb.CountTokensResponse(model=_model(self._loader.status().identity), counts=counts)
 
     @override
@@ -123,9 +126,24 @@ class EmbedderServicer(embedder_pb2_grpc.EmbedderServiceServicer):
         )
 
 
-def _too_late() -> DeadlinePassedError:
-    # Ours may pass a moment before the caller's own: an empty reply would pass for a good one.
-    return DeadlinePassedError("the deadline passed before all was embedded; give more time")
+@contextmanager
+def _refusals() -> Iterator[None]:
+    """Turn what ends the work on texts into refusals."""
+    try:
+        yield
+    except CallEndedError as error:
+        # Our clock may run out a moment before the caller's: an empty reply would pass for a
+        # good one.
+        raise DeadlinePassedError(
+            "the deadline passed before all was embedded; give more time"
+        ) from error
+    except EngineClosedError as error:
+        raise StoppingError(
+            "the embedder is stopping; call again, a new one will be started"
+        ) from error
+    except EngineError as error:
+        # It fails for these texts every time: whoever retries must hear that.
+        raise BadFieldError("texts", f"the model makes no vector of them ({error})") from error
 
 
 def _options(request: pb.EmbedRequest) -> Options:
