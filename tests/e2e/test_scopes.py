@@ -73,14 +73,14 @@ def test_a_note_saved_outside_a_repository_is_seen_everywhere(shell: Shell, tmp_
 
 
 def test_a_deleted_note_is_gone_from_every_read_and_from_the_file(shell: Shell) -> None:
-    kept = shell.insert("the kept note speaks of xylophones", "zebrafish")
-    gone = shell.insert("the deleted note speaks of quokkas", "quokkasecret")
-    assert shell.query("the deleted note speaks of quokkas")["note"]["id"] == gone["id"]
+    kept = shell.insert("Xylophones are tuned by filing their bars", "zebrafish")
+    gone = shell.insert("Quokkas live on Rottnest Island", "quokkasecret")
+    assert shell.query("where do quokkas live")["note"]["id"] == gone["id"]
 
     deleted = shell.run("delete", gone["id"], "--reason", "wrong", "--yes", "--json").json()
 
     assert deleted["outcome"] in ("erased", "erasing")
-    again = shell.query("the deleted note speaks of quokkas")
+    again = shell.query("where do quokkas live")
     ranked = shell.run("retrieve", "quokkas xylophones", "--json").json()["results"]
     assert again["hit"] != "STRONG"
     assert gone["id"] not in str(again)
