@@ -15,7 +15,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from graft.wire.locks import FileLock, holder_of
@@ -102,13 +102,7 @@ def find_running(home: Home, service: str) -> ServiceRecord | None:
     pid = _peer_pid(record.socket)
     if pid is None:
         return None
-    return ServiceRecord(
-        service=service,
-        pid=pid or record.pid,
-        socket=record.socket,
-        build=record.build,
-        started_ms=record.started_ms,
-    )
+    return replace(record, pid=pid or record.pid)
 
 
 def ensure_running(
