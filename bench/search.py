@@ -80,8 +80,9 @@ def _vector_arm(filled: Filled, size: int) -> Iterator[Row]:
         what=f"vector arm at {size:,} vectors against reading the matrix once",
         value=ours,
         unit="ms",
-        target="≤ 2 times the rival",
-        reached=ours <= 2 * read,
+        # Fewer vectors fit into the processor's cache, whose speed is not the memory's.
+        target="≤ 2 times the rival" if size == SIZES[-1] else "",
+        reached=ours <= 2 * read if size == SIZES[-1] else None,
         rival="reading the int8 matrix",
         rival_value=read,
     )

@@ -4,6 +4,7 @@ It only proposes. What it proposes is scored exactly, and checked, in the reader
 vectors above its mark are not in it and are scored from the file.
 """
 
+import math
 import threading
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -12,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graft_memstore.model import Background, ModelId
-from graft_memstore.recall.int8 import Dots, fastest_dots, quantise
+from graft_memstore.recall.int8 import Dots, coarse_error, fastest_dots, quantise
 from graft_memstore.store.database import Connection
 from graft_memstore.store.vectors import ChunkBatch, count_chunks_until, read_chunks
 
@@ -27,6 +28,9 @@ DEAD_SHARE = 4
 """The index is built anew when more than one row in so many, and `DEAD_ROWS_MAX`, are deleted."""
 CHUNKS_PER_NOTE = 2
 """Rows of one note that are proposed: its best by the coarse score is its best or next to it."""
+ROWS_PER_NOTE = 4
+"""Best rows that are looked at for each note wanted: a long note takes several places."""
+ROWS_MIN = 32
 REFRESHES_PER_COUNT = 64
 """Deleted rows are counted every so many refreshes."""
 
@@ -37,7 +41,7 @@ class Proposal:
 
     Attributes:
         chunk_ids: best first by the coarse score; of one note at most `CHUNKS_PER_NOTE`.
-        complete: no allowed row was left out, but for that.
+        complete: no allowed note was left out.
         background: coarse cosines of all allowed rows.
     """
 
@@ -73,12 +77,12 @@ class IndexView:
     def propose(
         self,
         vector: NDArray[np.float32],
-        count: int,
+        wanted: int,
         *,
         scopes: tuple[str, ...] | None = None,
         among: NDArray[np.int64] | None = None,
     ) -> Proposal:
-        """Return what is near among the *count* best of the rows that are allowed.
+        """Return the rows that may hold one of the *wanted* nearest of the notes allowed.
 
         Rows are allowed by *scopes* (None: all), or by *among*, rising chunk ids (None: all). They
         are told apart before the best are taken, so a narrow filter loses nothing.
@@ -93,25 +97,33 @@ class IndexView:
             places = _allowed_rows(segment, used, allowed, among)
             scores.append(_score(segment, used, places, coarse[0], self.dots) * steps[0])
             rows.append((np.arange(used) if places is None else places) + start)
-        return self._proposal(_joined(rows, np.intp), _joined(scores, np.float32), count)
+        return self._proposal(
+            _joined(rows, np.intp), _joined(scores, np.float32), wanted, float(steps[0])
+        )
 
     def _proposal(
-        self, rows: NDArray[np.intp], scores: NDArray[np.float32], count: int
+        self, rows: NDArray[np.intp], scores: NDArray[np.float32], wanted: int, step: float
     ) -> Proposal:
-        best = rows[_best_places(scores, count)].tolist()
+        """Take the best rows until enough notes are found and no other can be nearer than these."""
+        count = max(ROWS_MIN, ROWS_PER_NOTE * wanted)
+        best = _best_places(scores, count)
+        complete = len(best) == len(scores)
         taken: dict[int, int] = {}
         chunk_ids: list[int] = []
-        for row in best:
+        too_far = -math.inf
+        for row, score in zip(rows[best].tolist(), scores[best].tolist(), strict=True):
+            if score < too_far:
+                complete = False
+                break
             segment, place = self.segments[row // SEGMENT_ROWS], row % SEGMENT_ROWS
             seq = int(segment.seqs[place])
             taken[seq] = taken.get(seq, 0) + 1
             if taken[seq] <= CHUNKS_PER_NOTE:
                 chunk_ids.append(int(segment.chunk_ids[place]))
-        return Proposal(
-            chunk_ids=chunk_ids,
-            complete=count >= len(scores),
-            background=_background(scores),
-        )
+            if len(taken) == wanted and too_far == -math.inf:
+                # Both this note's score and a later one's may be off.
+                too_far = score - 2 * coarse_error(step, float(segment.steps[place]))
+        return Proposal(chunk_ids=chunk_ids, complete=complete, background=_background(scores))
 
     def _allowed_codes(self, scopes: tuple[str, ...]) -> NDArray[np.bool_] | None:
         """Return for each scope code whether it is asked for; None when all are."""
@@ -252,6 +264,8 @@ def _score(
 
 
 def _joined(parts: list[NDArray], dtype: type) -> NDArray:  # type: ignore[type-arg]
+    if len(parts) == 1:
+        return parts[0]
     return np.concatenate(parts) if parts else np.empty(0, dtype=dtype)
 
 

@@ -1,6 +1,7 @@
 """Vectors in a byte per component, and their dot products at the speed of memory."""
 
 import importlib.util
+import math
 from collections.abc import Callable
 
 import numpy as np
@@ -8,6 +9,9 @@ from numpy.typing import NDArray
 
 LEVELS = 127
 """Largest absolute value of a component."""
+
+CERTAIN_DEVIATIONS = 6.0
+"""One score in a thousand million is further off than so many deviations."""
 
 FALLBACK_ROWS = 1_024
 """Rows that the fallback widens at once, so that its copy stays in the cache."""
@@ -27,6 +31,15 @@ def quantise(vectors: NDArray[np.float32]) -> tuple[NDArray[np.int8], NDArray[np
     largest = np.abs(vectors).max(axis=1, keepdims=True)
     steps = np.where(largest > 0, largest, 1.0) / LEVELS
     return np.rint(vectors / steps).astype(np.int8), steps[:, 0].astype(np.float32)
+
+
+def coarse_error(one_step: float, other_step: float) -> float:
+    """Return what the cosine of two unit vectors in bytes is hardly ever off by.
+
+    Rounding a component errs evenly within half a step, so by a variance of step²/12; weighted by
+    the components of a unit vector those sum to just that, once for each of the two vectors.
+    """
+    return CERTAIN_DEVIATIONS * math.sqrt((one_step**2 + other_step**2) / 12)
 
 
 def numpy_dots(vector: NDArray[np.int8], rows: NDArray[np.int8]) -> NDArray[np.float32]:

@@ -18,13 +18,10 @@ from graft_memstore.store.search import (
 )
 from graft_memstore.store.vectors import NEAREST_MAX, has_chunks, last_chunk, nearest_bits
 
-PROPOSED_PER_NOTE = 4
-"""Best rows of a scan in bytes that are looked at for each note wanted."""
-PROPOSED_MIN = 32
 BITS_RESCORED = 256
 """Best rows of a scan of signs, which tell far less, that are scored exactly."""
 GROWTH = 4
-"""How many times more rows are looked at when too few of them may answer."""
+"""How many times more is looked at when too few of what is near may answer."""
 EXACT_ROWS_MAX = 2_000
 """So few allowed rows are scored exactly and nothing is proposed."""
 NEWER_ROWS_MAX = 4_096
@@ -123,16 +120,16 @@ def _by_bytes(
 ) -> NearNotes:
     """Search the index, looking further as long as too few of its rows may answer."""
     scope = search.eligible.scope
-    count = max(PROPOSED_MIN, PROPOSED_PER_NOTE * search.wanted)
+    wanted = search.wanted
     while True:
         proposal = view.propose(
-            search.vector, count, scopes=None if scope.all else scope.scopes, among=among
+            search.vector, wanted, scopes=None if scope.all else scope.scopes, among=among
         )
         checked = _check(search, proposal.chunk_ids)
         found = _best_of_notes(search.vector, checked, newer)
         if len(found) >= search.wanted or proposal.complete:
             return NearNotes(cosines=found, background=proposal.background)
-        count *= GROWTH
+        wanted *= GROWTH
 
 
 def _by_bits(search: VectorSearch, among: NDArray[np.int64] | None) -> NearNotes:

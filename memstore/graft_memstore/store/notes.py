@@ -56,10 +56,11 @@ JOIN note_states AS state ON state.note_id = note.id AND state.known_to IS NULL
 """
 )
 
+# Without statistics the planner would rather walk a whole scope, since that comes in order.
 SELECT_BY_CONTENT = """
 SELECT
     note.id, state.lifecycle, state.trust, state.valid_from, state.valid_to, state.expires_at
-FROM notes AS note
+FROM notes AS note INDEXED BY notes_by_content
 JOIN note_states AS state ON state.note_id = note.id AND state.known_to IS NULL
 WHERE note.content_hash = :content_hash AND note.scope = :scope
 ORDER BY note.recorded_at DESC, note.id DESC
@@ -68,7 +69,7 @@ ORDER BY note.recorded_at DESC, note.id DESC
 # Only what an answer may name: notes in force that nobody has judged wrong.
 SELECT_BY_VALUE = """
 SELECT note.id, note.title
-FROM notes AS note
+FROM notes AS note INDEXED BY notes_by_value
 JOIN note_states AS state ON state.note_id = note.id AND state.known_to IS NULL
 WHERE note.value_hash = :value_hash AND note.scope = :scope
 AND state.lifecycle = 'active' AND state.trust NOT IN ('held', 'rejected')

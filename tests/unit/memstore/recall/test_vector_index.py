@@ -24,7 +24,7 @@ from graft_memstore.recall.index import (
     SEGMENT_ROWS,
     VectorIndex,
 )
-from graft_memstore.recall.int8 import fastest_dots, numpy_dots, quantise
+from graft_memstore.recall.int8 import coarse_error, fastest_dots, numpy_dots, quantise
 from graft_memstore.recall.vector_arm import NEWER_ROWS_MAX, VectorSearch, find_near
 from graft_memstore.store.search import Eligible
 from graft_memstore.store.vectors import CENTRE_ROWS
@@ -303,6 +303,39 @@ def test_searches_go_on_while_the_index_grows(tmp_path: Path) -> None:
         assert (failures, thread.is_alive()) == ([], False)
         assert index.view is not None
         assert index.view.count == 250
+
+
+def test_only_what_may_be_near_enough_is_proposed(tmp_path: Path) -> None:
+    with open_store(tmp_path / "graft.db", 256) as store:
+        filled, index = Filled(store, 256), VectorIndex(MODEL, 256)
+        for _ in range(300):
+            filled.add(1)
+        index.load(store.connection)
+        assert index.view is not None
+
+        few = index.view.propose(filled.question(), 5)
+        all_ = index.view.propose(filled.question(), 300)
+
+        assert 5 <= len(few.chunk_ids) < 20
+        assert not few.complete
+        assert (len(all_.chunk_ids), all_.complete) == (300, True)
+
+
+def test_scores_in_bytes_err_as_little_as_they_promise() -> None:
+    random = np.random.default_rng(3)
+    vectors = random.standard_normal((2_000, 384)).astype(np.float32)
+    vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
+    question = vectors[7] + 0.01 * vectors[8]
+    question /= np.linalg.norm(question)
+
+    rows, steps = quantise(vectors)
+    coarse, question_steps = quantise(question[np.newaxis, :])
+    scores = numpy_dots(coarse[0], rows) * steps * question_steps[0]
+    off = np.abs(scores - vectors @ question)
+    promised = [coarse_error(float(question_steps[0]), float(step)) for step in steps]
+
+    assert bool((off < promised).all())
+    assert off.max() > max(promised) / 10
 
 
 def test_an_index_of_nothing_proposes_nothing(tmp_path: Path) -> None:
