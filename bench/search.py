@@ -15,10 +15,11 @@ from pathlib import Path
 import apsw
 import numpy as np
 
+from bench import insert
 from bench.bare_llama import resident_bytes
 from bench.corpus import notes
 from bench.fill import QUESTIONS, Filled, fill, open_profiles
-from bench.rows import Row
+from bench.rows import Row, median_ms
 from graft_memstore.embedding import ModelFacts
 from graft_memstore.model import Background, ScopeFilter
 from graft_memstore.recall.answer import Question
@@ -48,12 +49,14 @@ def measure() -> Iterator[Row]:
         with tempfile.TemporaryDirectory(prefix="graft-bench-") as folder:
             profiles = open_profiles(Path(folder))
             filled = fill(profiles.open("default"), size, FACTS)
-            yield from _vector_arm(filled, size)
+            scan = _scan_ms(filled)
+            yield from _vector_arm(filled, size, scan)
             yield _whole_query(filled, size)
+            yield insert.measure(filled, FACTS, scan, size)
             profiles.close()
 
 
-def _vector_arm(filled: Filled, size: int) -> Iterator[Row]:
+def _vector_arm(filled: Filled, size: int, scan: float) -> Iterator[Row]:
     cold = VectorIndex(filled.index.model_id, DIMENSIONS)
     before = resident_bytes(os.getpid())
     started = time.perf_counter()
@@ -63,7 +66,6 @@ def _vector_arm(filled: Filled, size: int) -> Iterator[Row]:
         grown = resident_bytes(os.getpid()) - before
         ours, found = _times(connection, filled, filled.index)
         bits, _ = _times(connection, filled, cold)
-        scan = _scan_ms(connection, filled)
     read = _read_ms(filled.index)
     yield Row(
         part="search",
@@ -154,18 +156,19 @@ def _times(
     return statistics.median(spent), found
 
 
-def _scan_ms(connection: apsw.Connection, filled: Filled) -> float:
-    spent = []
-    for vector in filled.questions[:SCANS]:
-        wanted = {
-            "model_id": int(filled.index.model_id),
-            "vector": vector.tobytes(),
-            "count_max": NEAREST,
-        }
-        started = time.perf_counter()
-        connection.execute(ROW_SCAN, wanted).fetchall()
-        spent.append((time.perf_counter() - started) * 1_000)
-    return statistics.median(spent)
+def _scan_ms(filled: Filled) -> float:
+    vectors = iter(filled.questions)
+    with filled.profile.snapshot() as connection:
+
+        def scan() -> None:
+            wanted = {
+                "model_id": int(filled.index.model_id),
+                "vector": next(vectors).tobytes(),
+                "count_max": NEAREST,
+            }
+            connection.execute(ROW_SCAN, wanted).fetchall()
+
+        return median_ms(scan, SCANS)
 
 
 def _read_ms(index: VectorIndex) -> float:

@@ -85,6 +85,7 @@ class Profile(Generic[IndexT_co]):
         self._make_index = parts.make_index
         self._now_ms = parts.now_ms
         self._index: IndexT_co | None = None
+        self._serving: Model | None = None
         connection = open_connection(self.path)
         try:
             migrate(connection, self.path)
@@ -108,9 +109,8 @@ class Profile(Generic[IndexT_co]):
 
     @property
     def serving_model(self) -> Model | None:
-        """The model whose vectors answer; None before the first vector."""
-        with self.snapshot() as connection:
-            return read_model(connection, ModelRole.SERVING)
+        """The model whose vectors answered after the last change; None before the first vector."""
+        return self._serving
 
     def snapshot(self) -> AbstractContextManager[apsw.Connection]:
         """Lend a connection in a read transaction of one instant; see `Readers.snapshot`."""
@@ -158,7 +158,7 @@ class Profile(Generic[IndexT_co]):
         except OSError:
             # The chain is ahead of its head until the next change; that is no damage.
             log.exception("cannot write the head of the audit chain profile=%s", self.name)
-        serving = read_model(connection, ModelRole.SERVING)
+        self._serving = serving = read_model(connection, ModelRole.SERVING)
         if serving is None:
             self._index = None
         elif self._index is None or self._index.model_id != serving.model_id:
