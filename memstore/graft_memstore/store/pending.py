@@ -64,17 +64,23 @@ SELECT from_char, next_part FROM pending WHERE pending_id = :pending_id
 """
 
 # What a reindex still wants does not count: the note is found by the model that serves.
+# Left alone, the planner would walk all that waits, which pending_by_model gives sorted.
 SELECT_COUNT_OF_NOTES = """
 SELECT waits.note_id, count(*)
 FROM json_each(:note_ids) AS wanted
-JOIN pending AS waits ON waits.note_id = wanted.value AND waits.model_id IS NULL
+CROSS JOIN pending AS waits INDEXED BY pending_by_note
+WHERE waits.note_id = wanted.value AND waits.model_id IS NULL
 GROUP BY waits.note_id
+"""
+
+SELECT_FIRST_FOR_MODEL = """
+SELECT count(*) FROM (
+    SELECT 1 FROM pending WHERE model_id IS :model_id LIMIT :count_max
+)
 """
 
 # Reads an index whole; the table holds only what waits.
 SELECT_PENDING_COUNT = "SELECT count(*) FROM pending"
-
-SELECT_COUNT_FOR_MODEL = "SELECT count(*) FROM pending WHERE model_id IS :model_id"
 
 SELECT_NOTE_COUNT_FOR_MODEL = """
 SELECT count(DISTINCT note_id) FROM pending WHERE model_id IS :model_id
@@ -184,10 +190,11 @@ def count_pending(connection: apsw.Connection) -> int:
     return 0 if row is None else int(row[0])
 
 
-def count_for_model(connection: apsw.Connection, model_id: ModelId | None) -> int:
-    """Return how many texts wait for *model_id*, or for the serving model."""
-    row = select_one(connection, SELECT_COUNT_FOR_MODEL, {"model_id": model_id})
-    return 0 if row is None else int(row[0])
+def more_wait(connection: apsw.Connection, model_id: ModelId | None, count: int) -> bool:
+    """Tell whether more than *count* texts wait, without counting the rest of them."""
+    wanted = {"model_id": model_id, "count_max": count + 1}
+    row = select_one(connection, SELECT_FIRST_FOR_MODEL, wanted)
+    return row is not None and int(row[0]) > count
 
 
 def count_notes_for_model(connection: apsw.Connection, model_id: ModelId | None) -> int:

@@ -15,11 +15,11 @@ from graft_memstore.store import meta
 from graft_memstore.store.models import delete_model, read_model, set_role
 from graft_memstore.store.notes import count_notes
 from graft_memstore.store.pending import (
-    count_for_model,
     count_notes_for_model,
     delete_for_model,
     insert_all_pending,
     insert_forgotten_pending,
+    more_wait,
 )
 from graft_memstore.store.profile import Index, Profile
 from graft_memstore.store.transaction import Transaction
@@ -102,7 +102,7 @@ def move_on(profile: Profile[Index], embedder: Embedder, deadline: Deadline) -> 
         target = read_model(connection, ModelRole.TARGET)
         if asked is None:
             return False
-        if target is not None and count_for_model(connection, target.model_id):
+        if target is not None and more_wait(connection, target.model_id, 0):
             return False
     if target is None:
         # Loading the model takes a while, in which somebody may ask for another.
@@ -153,7 +153,7 @@ def switch(transaction: Transaction, target: Model) -> None:
     connection = transaction.connection
     if read_model(connection, ModelRole.TARGET) != target:
         return  # the move was given up since
-    if count_for_model(connection, target.model_id):
+    if more_wait(connection, target.model_id, 0):
         return  # a note came in since; it is embedded first
     serving = read_model(connection, ModelRole.SERVING)
     if serving is not None:

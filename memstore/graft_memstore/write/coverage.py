@@ -9,7 +9,7 @@ from graft_memstore.store.coverage import read_last_part
 from graft_memstore.store.database import Connection
 from graft_memstore.store.models import read_model
 from graft_memstore.store.notes import read_stored
-from graft_memstore.store.pending import count_for_model, count_of_notes
+from graft_memstore.store.pending import count_of_notes, more_wait
 from graft_memstore.store.profile import Index, Profile
 
 
@@ -29,7 +29,7 @@ def wait_for_vectors(
         seen = profile.changes.count
         with profile.snapshot() as connection:
             pending = count_of_notes(connection, note_ids)
-            others = count_for_model(connection, None) - sum(pending.values())
+            others = more_wait(connection, None, sum(pending.values()))
         if others and not behind_others:
             return
         left = end - time.monotonic()

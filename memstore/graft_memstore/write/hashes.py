@@ -74,10 +74,15 @@ def _prose(text: str) -> str:
     pieces: list[str] = []
     end_of_last = 0
     for option in _OPTION.finditer(latin):
-        pieces += [latin[end_of_last : option.start()].casefold(), option[0]]
+        pieces += [_folded(latin[end_of_last : option.start()]), option[0]]
         end_of_last = option.end()
-    pieces.append(latin[end_of_last:].casefold())
+    pieces.append(_folded(latin[end_of_last:]))
     return "".join(pieces)
+
+
+def _folded(text: str) -> str:
+    """Fold case; what that makes of some marks and Greek letters is a look-alike, or in pieces."""
+    return unicodedata.normalize("NFKC", _latin(text.casefold()))
 
 
 def _code(text: str) -> str:

@@ -36,13 +36,13 @@ def test_storing_and_deleting_cost_the_same_however_many_notes_there_are(
     still_room: Room,
 ) -> None:
     first = still_room.insert("the first of all")
-    few = steps_of(still_room, lambda: still_room.insert("stored among few"))
+    few = steps_of(still_room, lambda: still_room.insert("stored among few", "text"))
     for number in range(8):
         still_room.insert_all(
-            [NewNote(title=f"note {number} {each}") for each in range(NOTES_PER_BATCH)]
+            [NewNote(title=f"{number} {each}", body="text") for each in range(NOTES_PER_BATCH)]
         )
 
-    many = steps_of(still_room, lambda: still_room.insert("stored among many"))
+    many = steps_of(still_room, lambda: still_room.insert("stored among many", "text"))
     delete = steps_of(still_room, lambda: still_room.delete(first.id))
 
     assert few > 0

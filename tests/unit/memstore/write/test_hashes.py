@@ -67,6 +67,13 @@ def test_text_moved_from_title_to_body_is_another_value() -> None:
     assert value_hash("ab", "c") != value_hash("a", "bc")
 
 
+@pytest.mark.parametrize("text", ["A\u0345", "A\u1fd3", "\u03b1\u1fe7b"])
+def test_letters_that_folding_takes_apart_have_one_spelling(text: str) -> None:
+    once = spelled_once(text)
+
+    assert spelled_once(once) == once
+
+
 @given(st.text())
 def test_the_one_spelling_of_the_one_spelling_is_itself(text: str) -> None:
     once = spelled_once(text)
