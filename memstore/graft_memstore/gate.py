@@ -96,11 +96,15 @@ class Rules:
     Attributes:
         all_arms: every arm could be asked.
         may_be_strong: the note's trust allows it.
+        is_answer: it tells what holds; a dead end does not.
+        applies: nothing that is known of the asker's surroundings speaks against it.
         has_vectors: the candidate has vectors to be judged by.
     """
 
     all_arms: bool
     may_be_strong: bool
+    is_answer: bool
+    applies: bool
     has_vectors: bool
 
 
@@ -139,7 +143,8 @@ def decide(signals: Signals, rules: Rules) -> Hit:
         return Hit.MISS
     if not rules.all_arms:
         return _decide_by_words(signals)
-    allowed = rules.may_be_strong and rules.has_vectors and words_agree(signals)
+    fits = rules.is_answer and rules.applies
+    allowed = fits and rules.may_be_strong and rules.has_vectors and words_agree(signals)
     return Hit.STRONG if chance >= STRONG_PROBABILITY and allowed else Hit.WEAK
 
 

@@ -4,6 +4,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import NewType
 
+from graft.wire.ecosystems import Ecosystem
+
 NoteId = NewType("NoteId", str)
 """32 lower-case hex digits, a UUIDv7."""
 
@@ -80,6 +82,21 @@ class Source:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class AppliesTo:
+    """One thing that a note applies to.
+
+    Attributes:
+        name: of a package, language or tool in its ecosystem's one form; "os" for systems.
+        range: of its versions, as the ecosystem writes ranges, empty for any; for systems their
+            names with "|" between.
+    """
+
+    ecosystem: Ecosystem
+    name: str
+    range: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class NewNote:
     """A note as a caller wants it stored."""
 
@@ -93,6 +110,7 @@ class NewNote:
     valid_from_ms: int | None = None
     valid_to_ms: int | None = None
     expires_at_ms: int | None = None
+    applies_to: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -150,6 +168,7 @@ class Note:
     state: NoteState
     keywords: tuple[str, ...] = ()
     sources: tuple[Source, ...] = ()
+    applies_to: tuple[AppliesTo, ...] = ()
     pending: int = 0
 
 

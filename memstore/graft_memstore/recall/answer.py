@@ -1,13 +1,14 @@
 """What a question to the store is made of, and what comes back."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
 
+from graft_memstore.applicability import Applicability, Context
 from graft_memstore.gate import Hit
-from graft_memstore.model import Background, NoteId, ScopeFilter, Trust
+from graft_memstore.model import AppliesTo, Background, NoteId, NoteKind, ScopeFilter, Trust
 
 VECTOR_ARM = "vector"
 WORDS_ARM = "words"
@@ -22,6 +23,7 @@ class Question:
         vector: of unit length; None when the vector arm cannot be had.
         prior: cosines between unrelated texts of the vector's model.
         keywords_min: how many of *keywords* a note must carry; 0 for any note.
+        context: versions that are there where it is asked.
     """
 
     text: str
@@ -31,6 +33,7 @@ class Question:
     now_ms: int
     keywords: tuple[str, ...] = ()
     keywords_min: int = 0
+    context: Context = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,6 +44,17 @@ class NearTitle:
     title: str
     why: str
     trust: Trust
+    kind: NoteKind
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DeadEnd:
+    """A note near the question that tells what does not work."""
+
+    note_id: NoteId
+    title: str
+    trust: Trust
+    applicability: tuple[Applicability, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,6 +67,9 @@ class QueryAnswer:
         near: on MISS, the nearest titles.
         degraded: arms that could not be had.
         notes_elsewhere: notes that could be seen from other scopes.
+        applicability: what the note applies to, and what that means where it is asked.
+        dead_ends: beside a note, what is near the question and does not work.
+        context_wanted: names that a candidate applies to and the context does not know.
     """
 
     hit: Hit
@@ -62,6 +79,9 @@ class QueryAnswer:
     near: tuple[NearTitle, ...]
     degraded: tuple[str, ...]
     notes_elsewhere: int
+    applicability: tuple[Applicability, ...]
+    dead_ends: tuple[DeadEnd, ...]
+    context_wanted: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,6 +103,8 @@ class RankedNote:
     trust: Trust
     keywords: tuple[str, ...]
     scope: str
+    kind: NoteKind
+    applies_to: tuple[AppliesTo, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

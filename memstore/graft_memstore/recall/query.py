@@ -1,7 +1,9 @@
 """Asks whether a problem has been seen before: one snapshot, all arms, one answer."""
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
+from graft_memstore.applicability import Context
 from graft_memstore.fusion import Fused, standing
 from graft_memstore.gate import (
     COVERAGE_AGREES,
@@ -14,8 +16,9 @@ from graft_memstore.gate import (
     probability,
     words_agree,
 )
-from graft_memstore.recall.answer import NearTitle, QueryAnswer, Question
+from graft_memstore.recall.answer import DeadEnd, NearTitle, QueryAnswer, Question
 from graft_memstore.recall.arms import Gathered, gather
+from graft_memstore.recall.aside import Circumstances, look_around
 from graft_memstore.recall.evidence import WordEvidence, compare_words, weigh
 from graft_memstore.recall.index import VectorIndex
 from graft_memstore.recall.vector_arm import Aspects, aspects_of
@@ -26,9 +29,11 @@ from graft_memstore.visibility import MAY_BE_STRONG
 CANDIDATES_WANTED = 16
 """Notes that each arm is asked for."""
 JUDGED_MAX = 6
-"""Best candidates that the gate looks at."""
+"""Best candidates that the gate looks at, of those that may answer."""
 NEAR_MAX = 5
 """Titles that a MISS names."""
+DEAD_ENDS_MAX = 3
+"""Dead ends that come beside an answer."""
 NO_ASPECTS = Aspects(title=None, passage=None)
 
 
@@ -37,6 +42,7 @@ class Judged:
     """A candidate with its signals and what the gate makes of it."""
 
     note: FoundNote
+    circumstances: Circumstances
     signals: Signals
     rules: Rules
     evidence: WordEvidence
@@ -49,7 +55,7 @@ def answer_query(
 ) -> QueryAnswer:
     """Return the gate's answer from the snapshot that *connection* has open."""
     gathered = gather(connection, index, question, CANDIDATES_WANTED)
-    judged = _judge(connection, gathered)
+    judged = _judge(connection, gathered, question.context)
     best = judged[0] if judged else None
     hit = best.hit if best else Hit.MISS
     return QueryAnswer(
@@ -60,12 +66,17 @@ def answer_query(
         near=tuple(_near(each) for each in judged[:NEAR_MAX]) if hit is Hit.MISS else (),
         degraded=gathered.degraded,
         notes_elsewhere=count_elsewhere(connection, question.scope, question.now_ms),
+        applicability=best.circumstances.applicability if best and hit is not Hit.MISS else (),
+        dead_ends=_dead_ends(judged[1:]) if hit is not Hit.MISS else (),
+        context_wanted=_context_wanted(judged) if hit is not Hit.MISS else (),
     )
 
 
-def _judge(connection: Connection, gathered: Gathered) -> list[Judged]:
+def _judge(connection: Connection, gathered: Gathered, context: Context) -> list[Judged]:
     """Return the best candidates, likeliest first; a STRONG one before all others."""
-    finalists = gathered.ranked[:JUDGED_MAX]
+    surroundings = look_around(connection, gathered.ranked, context)
+    finalists = surroundings.finalists(gathered.ranked, JUDGED_MAX)
+    rivals = [each for each in finalists if not surroundings.stands_aside(each)][:2]
     seqs = [each.scores.seq for each in finalists]
     notes = found_notes(connection, seqs, gathered.eligible)
     aspects = aspects_of(gathered.search, seqs) if gathered.search else {}
@@ -78,15 +89,19 @@ def _judge(connection: Connection, gathered: Gathered) -> list[Judged]:
             continue
         evidence = compare_words(weighed, texts[seq])
         aspect = aspects.get(seq, NO_ASPECTS)
-        signals = _signals(gathered, each, aspect, evidence)
+        signals = _signals(gathered, each, _margin(each, rivals), aspect, evidence)
+        circumstances = surroundings.of(seq)
         rules = Rules(
             all_arms=not gathered.degraded,
             may_be_strong=notes[seq].trust in MAY_BE_STRONG,
+            is_answer=circumstances.is_answer,
+            applies=circumstances.applies,
             has_vectors=aspect.title is not None,
         )
         judged.append(
             Judged(
                 note=notes[seq],
+                circumstances=circumstances,
                 signals=signals,
                 rules=rules,
                 evidence=evidence,
@@ -99,7 +114,7 @@ def _judge(connection: Connection, gathered: Gathered) -> list[Judged]:
 
 
 def _signals(
-    gathered: Gathered, candidate: Fused, aspect: Aspects, evidence: WordEvidence
+    gathered: Gathered, candidate: Fused, margin: float, aspect: Aspects, evidence: WordEvidence
 ) -> Signals:
     background = gathered.background
     best_words = max(gathered.words.words.values(), default=0.0)
@@ -107,7 +122,7 @@ def _signals(
     return Signals(
         title=standing(aspect.title, background),
         passage=standing(aspect.passage, background),
-        margin=_margin(gathered, candidate),
+        margin=margin,
         coverage=evidence.coverage,
         title_trigrams=evidence.title_trigrams,
         words=words / best_words if best_words else 0.0,
@@ -115,9 +130,9 @@ def _signals(
     )
 
 
-def _margin(gathered: Gathered, candidate: Fused) -> float:
+def _margin(candidate: Fused, rivals: Sequence[Fused]) -> float:
     """Return how far the candidate's fused score lies above the best of the others."""
-    others = [each.score for each in gathered.ranked[:2] if each is not candidate]
+    others = [each.score for each in rivals if each is not candidate]
     return candidate.score - others[0] if others else MARGIN_WITHOUT_RUNNER_UP
 
 
@@ -127,7 +142,32 @@ def _near(judged: Judged) -> NearTitle:
         title=judged.note.title,
         why="; ".join(_reasons(judged)),
         trust=judged.note.trust,
+        kind=judged.circumstances.kind,
     )
+
+
+def _dead_ends(judged: Sequence[Judged]) -> tuple[DeadEnd, ...]:
+    """Return the dead ends that would be worth opening if no answer stood above them."""
+    near = []
+    for each in judged:
+        if not each.circumstances.is_answer:
+            level = replace(each.signals, margin=max(each.signals.margin, 0.0))
+            if decide(level, each.rules) is not Hit.MISS:
+                near.append(each)
+    return tuple(
+        DeadEnd(
+            note_id=each.note.note_id,
+            title=each.note.title,
+            trust=each.note.trust,
+            applicability=each.circumstances.applicability,
+        )
+        for each in near[:DEAD_ENDS_MAX]
+    )
+
+
+def _context_wanted(judged: Sequence[Judged]) -> tuple[str, ...]:
+    findings = [finding for each in judged for finding in each.circumstances.applicability]
+    return tuple(sorted({each.asks_for for each in findings if not each.here}))
 
 
 def _reasons(judged: Judged) -> list[str]:
@@ -144,6 +184,7 @@ def _reasons(judged: Judged) -> list[str]:
         reasons.append(f"has {evidence.covered} of the question's {evidence.telling} words")
     if signals.margin < 0.0 and judged.rules.all_arms:
         reasons.append("another note is nearer")
+    reasons += judged.circumstances.objections
     if not judged.rules.may_be_strong:
         reasons.append(f"its trust is {judged.note.trust}")
     if not reasons and not words_agree(signals):

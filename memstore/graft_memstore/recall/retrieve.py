@@ -14,6 +14,7 @@ from graft_memstore.recall.answer import (
 )
 from graft_memstore.recall.arms import Gathered, gather
 from graft_memstore.recall.index import VectorIndex
+from graft_memstore.store.applies import PLAIN, Particulars, read_particulars
 from graft_memstore.store.database import Connection
 from graft_memstore.store.search import FoundNote, count_elsewhere, found_notes
 from graft_memstore.visibility import RANKED_BELOW
@@ -35,15 +36,22 @@ def retrieve(
     known = [each for each in best if each.scores.seq in notes]
     ordered = sorted(known, key=lambda each: notes[each.scores.seq].trust in RANKED_BELOW)
     places = _places(gathered)
+    particulars = read_particulars(connection, list(notes))
     return RetrieveAnswer(
-        results=tuple(_ranked(each, notes[each.scores.seq], places) for each in ordered),
+        results=tuple(
+            _ranked(each, notes[each.scores.seq], particulars.get(each.scores.seq, PLAIN), places)
+            for each in ordered
+        ),
         degraded=gathered.degraded,
         notes_elsewhere=count_elsewhere(connection, question.scope, question.now_ms),
     )
 
 
 def _ranked(
-    fused: Fused, note: FoundNote, places: Mapping[str, Mapping[int, ArmPlace]]
+    fused: Fused,
+    note: FoundNote,
+    particulars: Particulars,
+    places: Mapping[str, Mapping[int, ArmPlace]],
 ) -> RankedNote:
     return RankedNote(
         note_id=note.note_id,
@@ -53,6 +61,8 @@ def _ranked(
         trust=note.trust,
         keywords=note.keywords,
         scope=note.scope,
+        kind=particulars.kind,
+        applies_to=particulars.applies_to,
     )
 
 

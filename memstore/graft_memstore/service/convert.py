@@ -5,6 +5,7 @@ import grpc
 from graft.memory.v1 import note_pb2, notes_service_pb2
 from graft.wire.errors import BadFieldError
 from graft.wire.metadata import CallMetadata
+from graft_memstore.applicability import Applicability, Fit, format_applies_to
 from graft_memstore.model import (
     Caller,
     Lifecycle,
@@ -42,6 +43,11 @@ SOURCE_KINDS = {
     SourceKind.TEST: note_pb2.SOURCE_KIND_TEST,
     SourceKind.CONVERSATION: note_pb2.SOURCE_KIND_CONVERSATION,
     SourceKind.MANUAL: note_pb2.SOURCE_KIND_MANUAL,
+}
+FITS = {
+    Fit.INSIDE: note_pb2.FIT_INSIDE,
+    Fit.OUTSIDE: note_pb2.FIT_OUTSIDE,
+    Fit.UNKNOWN: note_pb2.FIT_UNKNOWN,
 }
 _LIFECYCLE_OF = {number: lifecycle for lifecycle, number in LIFECYCLES.items()}
 _TRUST_OF = {number: trust for trust, number in TRUSTS.items()}
@@ -106,6 +112,7 @@ def new_note_of(message: notes_service_pb2.NewNote, field: str) -> NewNote:
         valid_from_ms=message.valid_from_ms if message.HasField("valid_from_ms") else None,
         valid_to_ms=message.valid_to_ms if message.HasField("valid_to_ms") else None,
         expires_at_ms=message.expires_at_ms if message.HasField("expires_at_ms") else None,
+        applies_to=tuple(message.applies_to),
     )
 
 
@@ -128,6 +135,18 @@ def note_message(note: Note) -> note_pb2.Note:
         recorded_at_ms=note.recorded_at_ms,
         sources=[_source_message(source) for source in note.sources],
         pending=note.pending,
+        applies_to=[format_applies_to(each) for each in note.applies_to],
+    )
+
+
+def applicability_message(finding: Applicability) -> note_pb2.Applicability:
+    """Pack what one of a note's ranges means for a question."""
+    return note_pb2.Applicability(
+        name=finding.asks_for,
+        range=finding.range,
+        fit=FITS[finding.fit],
+        here=finding.here,
+        words=finding.words,
     )
 
 

@@ -12,22 +12,35 @@ from typing_extensions import override
 from graft.memory.v1 import note_pb2, recall_service_pb2_grpc
 from graft.memory.v1 import recall_service_pb2 as pb
 from graft.wire.errors import BadFieldError, ModelNotReadyError
+from graft_memstore.applicability import format_applies_to
 from graft_memstore.deadline import Deadline
 from graft_memstore.embedding import Embedder, QueryVector, TextRefusedError, model_for
 from graft_memstore.gate import Hit
 from graft_memstore.model import Background, ModelRole, NoteId
-from graft_memstore.recall.answer import NearTitle, QueryAnswer, Question, RankedNote
+from graft_memstore.recall.answer import (
+    DeadEnd,
+    NearTitle,
+    QueryAnswer,
+    Question,
+    RankedNote,
+)
 from graft_memstore.recall.index import VectorIndex
 from graft_memstore.recall.query import answer_query
 from graft_memstore.recall.retrieve import retrieve
 from graft_memstore.service.admission import Admission
-from graft_memstore.service.convert import TRUSTS, note_message, scope_filter_of
+from graft_memstore.service.convert import (
+    KINDS,
+    TRUSTS,
+    applicability_message,
+    note_message,
+    scope_filter_of,
+)
 from graft_memstore.store.database import Connection
 from graft_memstore.store.full_notes import read_full_notes
 from graft_memstore.store.models import read_model
 from graft_memstore.store.profile import Profile
 from graft_memstore.store.profiles import Profiles
-from graft_memstore.write.validate import check_keyword_filter, check_scopes
+from graft_memstore.write.validate import check_context, check_keyword_filter, check_scopes
 
 RECALLS_MAX = 20
 """Questions that are answered at once; most of their time they wait for the model."""
@@ -80,7 +93,7 @@ class RecallServicer(recall_service_pb2_grpc.RecallServiceServicer):
     def Query(self, request: pb.QueryRequest, context: grpc.ServicerContext) -> pb.QueryResponse:
         """Ask the gate."""
         began = self._seconds()
-        question = _question_of(request)
+        question = replace(_question_of(request), context=check_context(request.context))
         deadline = Deadline.of_call(context)
         with self._recalls.enter(deadline):
             profile = self._profiles.open(request.profile)
@@ -100,6 +113,9 @@ class RecallServicer(recall_service_pb2_grpc.RecallServiceServicer):
             notes_elsewhere=answer.notes_elsewhere,
             service_ms=(self._seconds() - began) * MS_IN_SECOND,
             embed_ms=embedded.seconds * MS_IN_SECOND,
+            applicability=[applicability_message(each) for each in answer.applicability],
+            dead_ends=[_dead_end_message(each) for each in answer.dead_ends],
+            context_wanted=answer.context_wanted,
         )
 
     @override
@@ -229,7 +245,22 @@ def _note_of(connection: Connection, answer: QueryAnswer) -> note_pb2.Note | Non
 
 
 def _near_message(near: NearTitle) -> pb.NearNote:
-    return pb.NearNote(id=near.note_id, title=near.title, why=near.why, trust=TRUSTS[near.trust])
+    return pb.NearNote(
+        id=near.note_id,
+        title=near.title,
+        why=near.why,
+        trust=TRUSTS[near.trust],
+        kind=KINDS[near.kind],
+    )
+
+
+def _dead_end_message(dead_end: DeadEnd) -> pb.DeadEnd:
+    return pb.DeadEnd(
+        id=dead_end.note_id,
+        title=dead_end.title,
+        trust=TRUSTS[dead_end.trust],
+        applicability=[applicability_message(each) for each in dead_end.applicability],
+    )
 
 
 def _ranked_message(ranked: RankedNote) -> pb.RetrievedNote:
@@ -244,4 +275,6 @@ def _ranked_message(ranked: RankedNote) -> pb.RetrievedNote:
         trust=TRUSTS[ranked.trust],
         keywords=ranked.keywords,
         scope=ranked.scope,
+        kind=KINDS[ranked.kind],
+        applies_to=[format_applies_to(each) for each in ranked.applies_to],
     )

@@ -6,6 +6,7 @@ from dataclasses import replace
 import apsw
 
 from graft_memstore.model import Note, NoteId, NoteState, StoredNote
+from graft_memstore.store.applies import read_applies_to
 from graft_memstore.store.keywords import read_keywords
 from graft_memstore.store.notes import PageFilter, assemble, read_notes, read_page
 from graft_memstore.store.pending import count_of_notes
@@ -33,12 +34,14 @@ def _completed(
     note_ids = [stored.id for stored, _ in rows]
     keywords = read_keywords(connection, note_ids)
     sources = read_sources(connection, note_ids)
+    applies_to = read_applies_to(connection, note_ids)
     pending = count_of_notes(connection, note_ids)
     return [
         replace(
             assemble(stored, state, pending=pending.get(stored.id, 0)),
             keywords=keywords.get(stored.id, ()),
             sources=sources.get(stored.id, ()),
+            applies_to=applies_to.get(stored.id, ()),
         )
         for stored, state in rows
     ]

@@ -10,6 +10,12 @@ AUTHOR_CHARS_MAX = 256
 SOURCES_MAX = 64
 LOCATOR_CHARS_MAX = 2_048
 PROJECT_CHARS_MAX = 1_024
+APPLIES_TO_MAX = 16
+"""Ranges that one note may carry."""
+SPEC_CHARS_MAX = 256
+"""Of one range with its name, and of one entry of a context."""
+CONTEXT_MAX = 1_024
+"""Entries of a question's context."""
 REASON_CHARS_MAX = 1_024
 BATCH_NOTES_MAX = 256
 BATCH_BYTES_MAX = 16 * 1024 * 1024

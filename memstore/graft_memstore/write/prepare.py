@@ -3,9 +3,10 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from graft_memstore.applicability import parse_applies_to
 from graft_memstore.embedding import ModelFacts, WindowVector
 from graft_memstore.lexical import fold_note
-from graft_memstore.model import Lifecycle, NewNote, NoteId, SimilarNote, Trust
+from graft_memstore.model import AppliesTo, Lifecycle, NewNote, NoteId, SimilarNote, Trust
 from graft_memstore.store.fts import Words
 from graft_memstore.store.notes import KnownNote
 from graft_memstore.write.hashes import content_hash, value_hash
@@ -18,9 +19,14 @@ JUDGED_WRONG = frozenset({Trust.HELD, Trust.REJECTED})
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PreparedNote:
-    """A checked note, hashed and folded."""
+    """A checked note, hashed and folded.
+
+    What it applies to is no part of its hashes: the same text for other versions is the same
+    note, which then applies to those.
+    """
 
     note: NewNote
+    applies_to: tuple[AppliesTo, ...]
     content_hash: bytes
     value_hash: bytes
 
@@ -40,9 +46,10 @@ class TitleVector:
 
 
 def prepare(note: NewNote) -> PreparedNote:
-    """Hash *note*."""
+    """Hash *note*, and read what it applies to."""
     return PreparedNote(
         note=note,
+        applies_to=tuple(parse_applies_to(spec) for spec in note.applies_to),
         content_hash=content_hash(note.title, note.body, note.kind),
         value_hash=value_hash(note.title, note.body),
     )

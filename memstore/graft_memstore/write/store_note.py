@@ -15,6 +15,7 @@ from graft_memstore.model import (
     StoredNote,
     Trust,
 )
+from graft_memstore.store.applies import set_applies_to
 from graft_memstore.store.chain import EventDraft
 from graft_memstore.store.database import Connection
 from graft_memstore.store.fts import delete_words, insert_words
@@ -126,6 +127,7 @@ def _store_new(
     insert_state(connection, note_id, state, event)
     add_keywords(connection, note_id, note.keywords, transaction.at_ms)
     add_sources(connection, note_id, note.sources, transaction.at_ms)
+    set_applies_to(connection, note_id, prepared.applies_to, transaction.at_ms)
     insert_words(connection, seq, words_of(note.title, note.body, note.keywords))
     _store_vectors(connection, note_id, prepared, vector)
     return StoredReply(
@@ -208,12 +210,13 @@ def _similar_to(
 def _add_to(
     transaction: Transaction, note_id: NoteId, prepared: PreparedNote, caller: Caller
 ) -> StoredReply:
-    """Give the note that is there the new keywords and sources."""
+    """Give the note that is there the new keywords, sources and ranges."""
     connection, note = transaction.connection, prepared.note
     keywords = add_keywords(connection, note_id, note.keywords, transaction.at_ms)
     sources = add_sources(connection, note_id, note.sources, transaction.at_ms)
+    ranges = set_applies_to(connection, note_id, prepared.applies_to, transaction.at_ms)
     event = 0
-    if keywords or sources:
+    if keywords or sources or ranges:
         event = transaction.record(
             EventDraft(
                 caller=caller,

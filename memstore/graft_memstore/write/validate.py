@@ -12,6 +12,13 @@ from dataclasses import replace
 from uuid import UUID
 
 from graft.wire.errors import BadFieldError, FieldViolation
+from graft_memstore.applicability import (
+    Context,
+    SpecError,
+    parse_applies_to,
+    parse_context,
+    problem_of,
+)
 from graft_memstore.errors import BadFieldsError
 from graft_memstore.model import USER_SCOPE, NewNote, ScopeFilter, Source
 from graft_memstore.write.characters import (
@@ -21,10 +28,12 @@ from graft_memstore.write.characters import (
     is_blank,
 )
 from graft_memstore.write.limits import (
+    APPLIES_TO_MAX,
     AUTHOR_CHARS_MAX,
     BATCH_BYTES_MAX,
     BATCH_NOTES_MAX,
     BODY_BYTES_MAX,
+    CONTEXT_MAX,
     KEYWORD_CHARS_MAX,
     KEYWORDS_MAX,
     LOCATOR_CHARS_MAX,
@@ -33,6 +42,7 @@ from graft_memstore.write.limits import (
     SCOPE_CHARS_MAX,
     SCOPES_MAX,
     SOURCES_MAX,
+    SPEC_CHARS_MAX,
     TIME_MS_MAX,
     TITLE_CHARS_MAX,
 )
@@ -149,6 +159,21 @@ def check_keyword_filter(keywords: Sequence[str]) -> tuple[str, ...]:
     return tidy
 
 
+def check_context(entries: Sequence[str]) -> Context:
+    """Return what a question says is there.
+
+    Raises:
+        BadFieldError: there are too many entries, or one cannot be read.
+    """
+    problem = _specs_problem(entries, CONTEXT_MAX)
+    if problem:
+        raise BadFieldError("context", problem)
+    try:
+        return parse_context(entries)
+    except SpecError as error:
+        raise BadFieldError("context", str(error)) from error
+
+
 def tidy_keywords(keywords: Sequence[str]) -> tuple[str, ...]:
     """Return each keyword once, after NFC and trim, in the order in which they came."""
     return tuple(dict.fromkeys(unicodedata.normalize("NFC", each).strip() for each in keywords))
@@ -170,6 +195,7 @@ def _violations(sent: NewNote, note: NewNote) -> list[tuple[str, str]]:
         ("valid_from_ms", _time_problem(note.valid_from_ms)),
         ("valid_to_ms", _time_problem(note.valid_to_ms) or _order_problem(note)),
         ("expires_at_ms", _time_problem(note.expires_at_ms)),
+        ("applies_to", _applies_to_problem(note.applies_to)),
     ]
     return [(name, description) for name, description in found if description]
 
@@ -221,6 +247,26 @@ def _sources_problem(sources: tuple[Source, ...]) -> str:
         problem = _line_problem(source.project, PROJECT_CHARS_MAX)
         if problem:
             return f"project {source.project[:40]!r} {problem}"
+    return ""
+
+
+def _applies_to_problem(specs: Sequence[str]) -> str:
+    problem = _specs_problem(specs, APPLIES_TO_MAX)
+    if problem:
+        return problem
+    try:
+        return problem_of([parse_applies_to(spec) for spec in specs])
+    except SpecError as error:
+        return str(error)
+
+
+def _specs_problem(specs: Sequence[str], count_max: int) -> str:
+    if len(specs) > count_max:
+        return _too_many(len(specs), count_max)
+    for spec in specs:
+        problem = _line_problem(spec, SPEC_CHARS_MAX)
+        if problem:
+            return f"{spec[:40]!r} {problem}"
     return ""
 
 

@@ -10,9 +10,11 @@ import apsw
 import numpy as np
 from numpy.typing import NDArray
 
+from graft_memstore.applicability import parse_applies_to, parse_context
 from graft_memstore.lexical import fold, fold_note, trigrams
 from graft_memstore.model import Background, ChunkRow, ModelId, NoteId, ScopeFilter
 from graft_memstore.recall.answer import Question
+from graft_memstore.store.applies import set_applies_to
 from graft_memstore.store.database import open_connection
 from graft_memstore.store.migrate import migrate
 from graft_memstore.store.vectors import create_bits, delete_chunks_of_note, insert_chunks
@@ -36,6 +38,7 @@ INSERT INTO notes (id, kind, author, channel, scope, content_hash, value_hash, r
                    hlc, title, body)
 VALUES (:id, 'note', '', '', :scope, zeroblob(32), zeroblob(32), :at, '', 1, :title, :body)
 """
+UPDATE_KIND = "UPDATE notes SET kind = :kind WHERE id = :id"
 INSERT_STATE = """
 INSERT INTO note_states (note_id, lifecycle, trust, valid_from, valid_to, expires_at, known_from,
                          reason, event_id)
@@ -100,6 +103,14 @@ class NoteStore:
                 self.connection.execute(INSERT_KEYWORD, {"keyword": keyword})
                 self.connection.execute(INSERT_NOTE_KEYWORD, {"id": note_id, "keyword": keyword})
             insert_chunks(self.connection, MODEL, note_id, [*_chunks(vectors)])
+        return note_id
+
+    def mark(self, note_id: NoteId, *applies_to: str, kind: str = "note") -> NoteId:
+        """Make a note one of another kind, and say what it applies to."""
+        with self.connection:
+            self.connection.execute(UPDATE_KIND, {"id": note_id, "kind": kind})
+            ranges = [parse_applies_to(each) for each in applies_to]
+            set_applies_to(self.connection, note_id, ranges, NOW_MS)
         return note_id
 
     def set_state(self, note_id: NoteId, state: State) -> None:
@@ -176,6 +187,7 @@ def ask(
     with_vector: bool = True,
     keywords: tuple[str, ...] = (),
     keywords_min: int = 0,
+    context: Sequence[str] = (),
 ) -> Question:
     """Return a question at `NOW_MS`."""
     return Question(
@@ -186,6 +198,7 @@ def ask(
         now_ms=NOW_MS,
         keywords=keywords,
         keywords_min=keywords_min,
+        context=parse_context(context),
     )
 
 

@@ -1,6 +1,6 @@
 """What the gate makes of signals."""
 
-from dataclasses import replace
+from dataclasses import fields, replace
 
 import pytest
 from hypothesis import given
@@ -18,7 +18,7 @@ from graft_memstore.gate import (
     words_agree,
 )
 
-FREE = Rules(all_arms=True, may_be_strong=True, has_vectors=True)
+FREE = Rules(all_arms=True, may_be_strong=True, is_answer=True, applies=True, has_vectors=True)
 PARAPHRASE = Signals(
     title=4.0, passage=4.2, margin=2.5, coverage=0.6, title_trigrams=0.4, words=1.0, named=0
 )
@@ -37,9 +37,7 @@ any_signals = st.builds(
     words=share,
     named=st.integers(0, 20),
 )
-any_rules = st.builds(
-    Rules, all_arms=st.booleans(), may_be_strong=st.booleans(), has_vectors=st.booleans()
-)
+any_rules = st.builds(Rules, **{each.name: st.booleans() for each in fields(Rules)})
 
 
 def test_a_paraphrase_is_strong_and_a_stranger_a_miss() -> None:
@@ -47,14 +45,7 @@ def test_a_paraphrase_is_strong_and_a_stranger_a_miss() -> None:
     assert decide(STRANGER, FREE) == Hit.MISS
 
 
-@pytest.mark.parametrize(
-    "rules",
-    [
-        replace(FREE, all_arms=False),
-        replace(FREE, may_be_strong=False),
-        replace(FREE, has_vectors=False),
-    ],
-)
+@pytest.mark.parametrize("rules", [replace(FREE, **{each.name: False}) for each in fields(Rules)])
 def test_any_one_rule_keeps_a_paraphrase_from_being_strong(rules: Rules) -> None:
     assert decide(PARAPHRASE, rules) == Hit.WEAK
 
@@ -64,7 +55,7 @@ def test_strong_needs_every_rule_and_something_besides_the_vector(
     signals: Signals, rules: Rules
 ) -> None:
     if decide(signals, rules) == Hit.STRONG:
-        assert (rules.all_arms, rules.may_be_strong, rules.has_vectors) == (True, True, True)
+        assert rules == FREE
         assert probability(signals) >= STRONG_PROBABILITY
         assert words_agree(signals)
 

@@ -1,7 +1,7 @@
 """RecallService as a client meets it, with a fake embedder."""
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import grpc
 import pytest
@@ -11,7 +11,7 @@ from graft.memory.v1 import note_pb2, recall_service_pb2_grpc
 from graft.memory.v1 import recall_service_pb2 as pb
 from graft.wire.errors import Refusal, read_refusal
 from graft.wire.server import Activity, build_server
-from graft_memstore.model import NewNote, Source, SourceKind
+from graft_memstore.model import NewNote, NoteKind, Source, SourceKind
 from graft_memstore.service.recall import RecallServicer
 
 SECONDS = 20
@@ -25,6 +25,12 @@ NOTE = NewNote(
     keywords=("pip", "proxy"),
     sources=(Source(kind=SourceKind.URL, locator="https://example.org"),),
 )
+DEAD_END = NewNote(
+    title="pip behind the company firewall: --proxy cannot see the proxy",
+    body="It is read too late.",
+    kind=NoteKind.DEAD_END,
+    applies_to=("pypi:pip<20",),
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,7 +43,10 @@ class Served:
     def query(self, text: str, **fields: object) -> pb.QueryResponse:
         request = pb.QueryRequest(text=text, scope=USER)
         for name, value in fields.items():
-            setattr(request, name, value)
+            if isinstance(value, list):
+                getattr(request, name).extend(value)
+            else:
+                setattr(request, name, value)
         return self.recall.Query(request, timeout=SECONDS)
 
     def retrieve(self, text: str = TITLE, **fields: object) -> pb.RetrieveResponse:
@@ -129,6 +138,58 @@ def test_vectors_of_another_file_are_never_compared(served: Served) -> None:
     assert (reply.hit, list(reply.degraded)) == (pb.HIT_WEAK, ["vector"])
 
 
+def test_outside_its_range_a_note_comes_without_body_and_with_the_reason(served: Served) -> None:
+    note_id = served.room.insert(note=replace(NOTE, applies_to=("pypi:pip>=22,<24",)), wait=True).id
+
+    unknown = served.query(TITLE)
+    outside = served.query(TITLE, context=["pypi:Pip@24.1", "os:linux"])
+
+    assert (unknown.hit, list(unknown.context_wanted)) == (pb.HIT_STRONG, ["pypi:pip"])
+    assert unknown.applicability[0].fit == note_pb2.FIT_UNKNOWN
+    assert (outside.hit, outside.note.id, outside.note.body) == (pb.HIT_WEAK, note_id, "")
+    assert list(outside.note.applies_to) == ["pypi:pip>=22,<24"]
+    assert outside.applicability[0] == note_pb2.Applicability(
+        name="pypi:pip",
+        range=">=22,<24",
+        fit=note_pb2.FIT_OUTSIDE,
+        here=["24.1"],
+        words="applies to pip >=22,<24; here is 24.1",
+    )
+
+
+def test_a_dead_end_comes_beside_the_answer_by_its_title(served: Served) -> None:
+    served.room.insert(note=NOTE, wait=True)
+    tried = served.room.insert(note=DEAD_END, wait=True).id
+
+    reply = served.query(TITLE, context=["pypi:pip@24"])
+    ranked = served.retrieve()
+
+    assert (reply.hit, reply.note.title) == (pb.HIT_STRONG, TITLE)
+    (dead_end,) = reply.dead_ends
+    assert (dead_end.id, dead_end.title, dead_end.trust) == (
+        tried,
+        DEAD_END.title,
+        note_pb2.TRUST_OBSERVED,
+    )
+    assert dead_end.applicability[0].words == "applies to pip <20; here is 24"
+    assert {each.id: each.kind for each in ranked.results}[tried] == note_pb2.NOTE_KIND_DEAD_END
+    assert [list(each.applies_to) for each in ranked.results if each.id == tried] == [
+        ["pypi:pip<20"]
+    ]
+
+
+def test_an_erased_dead_end_comes_beside_nothing(served: Served) -> None:
+    served.room.insert(note=NOTE, wait=True)
+    tried = served.room.insert(note=DEAD_END, wait=True).id
+    before = served.query(TITLE)
+
+    served.room.delete(tried)
+    after = served.query(TITLE)
+
+    assert [each.id for each in before.dead_ends] == [tried]
+    assert (list(after.dead_ends), list(after.context_wanted)) == ([], [])
+
+
 def test_retrieve_tells_what_each_arm_said(served: Served) -> None:
     note_id = served.room.insert(note=NOTE, wait=True).id
     served.room.insert("something else", "entirely", wait=True)
@@ -192,8 +253,18 @@ def test_a_clock_that_goes_back_hides_nothing(served: Served) -> None:
         (pb.QueryRequest(text="é" * 32_769, scope=USER), "text"),
         (pb.QueryRequest(text="x"), "scope"),
         (pb.QueryRequest(text="x", scope=USER, embed_tokens_max=8_193), "embed_tokens_max"),
+        (pb.QueryRequest(text="x", scope=USER, context=["os:linux"] * 1_025), "context"),
+        (pb.QueryRequest(text="x", scope=USER, context=["django@5"]), "context"),
     ],
-    ids=["empty", "blank", "too long", "no scope", "too many tokens"],
+    ids=[
+        "empty",
+        "blank",
+        "too long",
+        "no scope",
+        "too many tokens",
+        "too much context",
+        "context without ecosystem",
+    ],
 )
 def test_a_query_over_a_limit_is_refused_and_the_field_named(
     served: Served, request_: pb.QueryRequest, field: str

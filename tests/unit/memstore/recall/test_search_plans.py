@@ -7,11 +7,11 @@ import pytest
 from tests.unit.memstore.recall.store_builder import MODEL, NoteStore
 
 from graft_memstore.lexical import COLUMN_WEIGHTS
-from graft_memstore.store import search, vectors
+from graft_memstore.store import applies, search, vectors
 
 STATEMENTS = {
     name: statement
-    for module in (search, vectors)
+    for module in (applies, search, vectors)
     for name, statement in vars(module).items()
     if name.startswith(("SELECT_", "COUNT_")) and isinstance(statement, str)
 }
@@ -25,6 +25,7 @@ PARAMETERS = {
     "after": 0,
     "until": 9,
     "note_id": "0",
+    "note_ids": '["0"]',
     "chunk_ids": "[1]",
     "seqs": "[1]",
     "elsewhere_than": '["user"]',

@@ -6,8 +6,9 @@ import pytest
 from google.protobuf.internal.enum_type_wrapper import EnumTypeWrapper
 
 from graft.memory.v1 import note_pb2
+from graft_memstore.applicability import Fit
 from graft_memstore.model import Lifecycle, NoteKind, SourceKind, Trust
-from graft_memstore.service.convert import KINDS, LIFECYCLES, SOURCE_KINDS, TRUSTS
+from graft_memstore.service.convert import FITS, KINDS, LIFECYCLES, SOURCE_KINDS, TRUSTS
 
 
 @pytest.mark.parametrize(
@@ -16,6 +17,7 @@ from graft_memstore.service.convert import KINDS, LIFECYCLES, SOURCE_KINDS, TRUS
         (Lifecycle, LIFECYCLES, note_pb2.Lifecycle, "LIFECYCLE_"),
         (Trust, TRUSTS, note_pb2.Trust, "TRUST_"),
         (NoteKind, KINDS, note_pb2.NoteKind, "NOTE_KIND_"),
+        (Fit, FITS, note_pb2.Fit, "FIT_"),
         (SourceKind, SOURCE_KINDS, note_pb2.SourceKind, "SOURCE_KIND_"),
     ],
 )

@@ -26,6 +26,7 @@ FULL = pb.NewNote(
     sources=[note_pb2.Source(kind=note_pb2.SOURCE_KIND_URL, locator="https://example.org")],
     valid_from_ms=1,
     expires_at_ms=2**41,
+    applies_to=["npm:react@^18", "os:linux|macos"],
 )
 
 
@@ -53,6 +54,7 @@ def test_what_is_stored_is_handed_out_whole(stubs: Stubs) -> None:
     assert note.sources[0].locator == "https://example.org"
     assert (note.valid_from_ms, note.HasField("valid_to_ms")) == (1, False)
     assert note.trust == note_pb2.TRUST_OBSERVED
+    assert list(note.applies_to) == ["npm:react@^18", "os:linux|macos"]
     assert list(reply.degraded) == []
 
 
