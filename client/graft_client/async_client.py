@@ -159,9 +159,19 @@ class AsyncGraft:
         """Count what the profile holds."""
         return await self._call(self._calls.stats(self._calls.read_scopes(scope)))
 
-    async def query(self, text: str, *, scope: str | AllScopes = "") -> QueryAnswer:
-        """Ask whether a problem has been seen before; all but STRONG is a hint at most."""
-        return await self._call(self._calls.query(text, self._calls.read_scopes(scope)))
+    async def query(
+        self, text: str, *, scope: str | AllScopes = "", context: Sequence[str] = ()
+    ) -> QueryAnswer:
+        """Ask whether a problem has been seen before; all but STRONG is a hint at most.
+
+        Args:
+            text: the question.
+            scope: only this scope, or `ALL_SCOPES`; empty: the default ones.
+            context: what is there, such as ``pypi:django@5.1`` or ``os:linux``: a note whose
+                range it lies outside is no STRONG answer.
+        """
+        choice = self._calls.read_scopes(scope)
+        return await self._call(self._calls.query(text, choice, context))
 
     async def retrieve(
         self,

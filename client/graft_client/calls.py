@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from graft.memory.v1 import notes_service_pb2, profiles_service_pb2, recall_service_pb2
 from graft_client import operations
+from graft_client.errors import InputError
 from graft_client.limits import BATCH_BYTES_MAX
 from graft_client.operations import Listing, Operation, Page, Search
 from graft_client.requests import NewNote
@@ -106,11 +107,15 @@ class Calls:
         )
 
     def query(
-        self, text: str, scope: ScopeChoice
+        self, text: str, scope: ScopeChoice, context: Sequence[str]
     ) -> Operation[recall_service_pb2.QueryResponse, QueryAnswer]:
         """Ask the gate."""
+        if isinstance(context, str):
+            raise InputError("context must be a list, not one text")
         tokens = self._settings.integer("embed_tokens_max")
-        return operations.query(self._profile, scope, text, embed_tokens_max=tokens)
+        return operations.query(
+            self._profile, scope, text, embed_tokens_max=tokens, context=context
+        )
 
     def retrieve(
         self, search: Search, scope: ScopeChoice
@@ -155,5 +160,6 @@ def batches(notes: Iterable[NewNote]) -> Iterator[tuple[NewNote, ...]]:
 
 
 def _text_bytes(note: NewNote) -> int:
-    texts = (note.title, note.body, *note.keywords, *(each.locator for each in note.sources))
+    locators = (each.locator for each in note.sources)
+    texts = (note.title, note.body, *note.keywords, *locators, *note.applies_to)
     return sum(len(text.encode("utf-8", "surrogatepass")) for text in texts)

@@ -177,10 +177,19 @@ class Graft:
         """Count what the profile holds."""
         return self._call(self._calls.stats(self._calls.read_scopes(scope)))
 
-    def query(self, text: str, *, scope: str | AllScopes = "") -> QueryAnswer:
-        """Ask whether a problem has been seen before; all but STRONG is a hint at most."""
+    def query(
+        self, text: str, *, scope: str | AllScopes = "", context: Sequence[str] = ()
+    ) -> QueryAnswer:
+        """Ask whether a problem has been seen before; all but STRONG is a hint at most.
+
+        Args:
+            text: the question.
+            scope: only this scope, or `ALL_SCOPES`; empty: the default ones.
+            context: what is there, such as ``pypi:django@5.1`` or ``os:linux``: a note whose
+                range it lies outside is no STRONG answer.
+        """
         choice = self._calls.read_scopes(scope)
-        return self._call(self._calls.query(text, choice))
+        return self._call(self._calls.query(text, choice, context))
 
     def retrieve(
         self,

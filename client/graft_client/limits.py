@@ -11,6 +11,9 @@ SOURCES_MAX = 64
 LOCATOR_CHARS_MAX = 2_048
 SCOPE_CHARS_MAX = 1_024
 AUTHOR_CHARS_MAX = 256
+APPLIES_TO_MAX = 16
+SPEC_CHARS_MAX = 256
+CONTEXT_MAX = 1_024
 REASON_CHARS_MAX = 1_024
 BATCH_NOTES_MAX = 256
 BATCH_BYTES_MAX = 16 << 20
@@ -35,6 +38,11 @@ LIMITS: tuple[Limit, ...] = (
     Limit("body", f"{BODY_BYTES_MAX:,} bytes of UTF-8 (1 MiB)"),
     Limit("keywords", f"{KEYWORDS_MAX} of 1 to {KEYWORD_CHARS_MAX} characters"),
     Limit("sources", f"{SOURCES_MAX}, locators of 1 to {LOCATOR_CHARS_MAX:,} characters"),
+    Limit("what a note applies to", f"{APPLIES_TO_MAX} of 1 to {SPEC_CHARS_MAX} characters"),
+    Limit(
+        "context of a query",
+        f"{CONTEXT_MAX:,} of 1 to {SPEC_CHARS_MAX} characters, 16 versions of one name",
+    ),
     Limit("scope", f"{SCOPE_CHARS_MAX:,} characters"),
     Limit("author", f"{AUTHOR_CHARS_MAX} characters"),
     Limit("reason", f"1 to {REASON_CHARS_MAX:,} characters"),

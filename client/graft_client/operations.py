@@ -195,12 +195,16 @@ def stats(profile: str, scope: ScopeChoice) -> Operation[notes_service_pb2.GetSt
 
 
 def query(
-    profile: str, scope: ScopeChoice, text: str, *, embed_tokens_max: int
+    profile: str, scope: ScopeChoice, text: str, *, embed_tokens_max: int, context: Sequence[str]
 ) -> Operation[recall_service_pb2.QueryResponse, QueryAnswer]:
     """Ask the gate."""
     with _sendable():
         request = recall_service_pb2.QueryRequest(
-            profile=profile, scope=_scope(scope), text=text, embed_tokens_max=embed_tokens_max
+            profile=profile,
+            scope=_scope(scope),
+            text=text,
+            embed_tokens_max=embed_tokens_max,
+            context=context,
         )
     return Operation(
         path=f"{RECALL}/Query",
@@ -373,6 +377,7 @@ def _new_note(note: NewNote) -> notes_service_pb2.NewNote:
         valid_from_ms=_optional_ms(note.valid_from),
         valid_to_ms=_optional_ms(note.valid_to),
         expires_at_ms=_optional_ms(note.expires_at),
+        applies_to=note.applies_to,
     )
 
 

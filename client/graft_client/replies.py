@@ -1,6 +1,6 @@
 """How replies of the service become plain results."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from datetime import datetime
 from typing import Literal
 
@@ -48,6 +48,11 @@ _HITS: dict[int, results.Hit] = {
     recall_service_pb2.HIT_WEAK: "WEAK",
     recall_service_pb2.HIT_MISS: "MISS",
 }
+_FITS: dict[int, results.Fit] = {
+    note_pb2.FIT_INSIDE: "inside",
+    note_pb2.FIT_OUTSIDE: "outside",
+    note_pb2.FIT_UNKNOWN: "unknown",
+}
 _OUTCOMES: dict[int, results.Outcome] = {
     notes_service_pb2.DELETE_OUTCOME_ERASED: "erased",
     notes_service_pb2.DELETE_OUTCOME_ERASING: "erasing",
@@ -86,6 +91,7 @@ def note(reply: note_pb2.Note, *, with_body: bool = True) -> results.Note:
         superseded_by=None,
         sources=tuple(_source(source) for source in reply.sources),
         pending=reply.pending,
+        applies_to=tuple(reply.applies_to),
     )
 
 
@@ -122,6 +128,7 @@ def query_answer(reply: recall_service_pb2.QueryResponse) -> results.QueryAnswer
                 title=each.title,
                 why=each.why,
                 trust=_TRUSTS.get(each.trust, "candidate"),
+                kind=_KINDS.get(each.kind, "note"),
             )
             for each in reply.near
         ),
@@ -131,6 +138,17 @@ def query_answer(reply: recall_service_pb2.QueryResponse) -> results.QueryAnswer
         notes_elsewhere=reply.notes_elsewhere,
         service_ms=reply.service_ms,
         embed_ms=reply.embed_ms,
+        applicability=_applicability(reply.applicability),
+        dead_ends=tuple(
+            results.DeadEnd(
+                id=each.id,
+                title=each.title,
+                trust=_TRUSTS.get(each.trust, "candidate"),
+                applicability=_applicability(each.applicability),
+            )
+            for each in reply.dead_ends
+        ),
+        context_wanted=tuple(reply.context_wanted),
     )
 
 
@@ -148,6 +166,8 @@ def retrieved(reply: recall_service_pb2.RetrieveResponse) -> results.Retrieved:
                 trust=_TRUSTS.get(each.trust, "candidate"),
                 keywords=tuple(each.keywords),
                 scope=each.scope,
+                kind=_KINDS.get(each.kind, "note"),
+                applies_to=tuple(each.applies_to),
             )
             for each in reply.results
         ),
@@ -271,6 +291,21 @@ _InstantField = Literal["valid_from_ms", "valid_to_ms", "expires_at_ms"]
 
 def _instant(reply: note_pb2.Note, field: _InstantField) -> datetime | None:
     return from_milliseconds(getattr(reply, field)) if reply.HasField(field) else None
+
+
+def _applicability(
+    replies: Iterable[note_pb2.Applicability],
+) -> tuple[results.Applicability, ...]:
+    return tuple(
+        results.Applicability(
+            name=each.name,
+            range=each.range,
+            fit=_FITS.get(each.fit, "unknown"),
+            here=tuple(each.here),
+            words=each.words,
+        )
+        for each in replies
+    )
 
 
 def _source(reply: note_pb2.Source) -> results.Source:

@@ -20,6 +20,7 @@ class NoteFields(TypedDict, total=False):
     valid_from: datetime | None
     valid_to: datetime | None
     expires_at: datetime | None
+    applies_to: Sequence[str]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,6 +38,8 @@ class NewNote:
         valid_from: true from this instant; None: always was.
         valid_to: true until just before this instant; None: no end.
         expires_at: not shown from this instant on; None: never.
+        applies_to: what it applies to, such as ``pypi:django>=4.2,<5``, ``npm:react@^18`` or
+            ``os:linux|macos``, all of which must hold; empty: everything.
     """
 
     title: str
@@ -49,11 +52,12 @@ class NewNote:
     valid_from: datetime | None = None
     valid_to: datetime | None = None
     expires_at: datetime | None = None
+    applies_to: Sequence[str] = ()
 
     def __post_init__(self) -> None:
         if self.kind not in KINDS:
             raise InputError(f"kind is {self.kind!r}; it must be one of {', '.join(KINDS)}")
-        for name in ("keywords", "sources"):
+        for name in ("keywords", "sources", "applies_to"):
             if isinstance(getattr(self, name), str):
                 raise InputError(f"{name} must be a list, not one text")
 

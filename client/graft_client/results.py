@@ -13,6 +13,7 @@ SourceKind = Literal["file", "url", "commit", "test", "conversation", "manual"]
 Hit = Literal["STRONG", "WEAK", "MISS"]
 ReindexState = Literal["none", "running", "waiting"]
 Outcome = Literal["erased", "erasing", "retired"]
+Fit = Literal["inside", "outside", "unknown"]
 
 STATES: tuple[State, ...] = ("active", "superseded", "retired")
 KINDS: tuple[Kind, ...] = ("note", "dead-end")
@@ -56,6 +57,7 @@ class Note:
     superseded_by: str | None
     sources: tuple[Source, ...]
     pending: int
+    applies_to: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -99,11 +101,47 @@ class NearNote:
     title: str
     why: str
     trust: Trust
+    kind: Kind
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Applicability:
+    """What one of the names that a note applies to means where a question is asked.
+
+    Attributes:
+        name: of a package, language or tool, such as "pypi:django"; "os" for systems.
+        range: of its versions; empty for any.
+        fit: whether a version that is there lies in it.
+        here: versions that are there.
+        words: all of it for people.
+    """
+
+    name: str
+    range: str
+    fit: Fit
+    here: tuple[str, ...]
+    words: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DeadEnd:
+    """A note near a question that tells what does not work; `get` has its body."""
+
+    id: str
+    title: str
+    trust: Trust
+    applicability: tuple[Applicability, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QueryAnswer:
-    """The gate's answer: the note when STRONG, its title when WEAK, near titles when MISS."""
+    """The gate's answer: the note when STRONG, its title when WEAK, near titles when MISS.
+
+    Attributes:
+        applicability: what the note applies to, and what that means here.
+        dead_ends: beside a note, what was tried near the question and does not work.
+        context_wanted: names whose versions might change the answer and are not known.
+    """
 
     hit: Hit
     probability: float
@@ -116,6 +154,9 @@ class QueryAnswer:
     notes_elsewhere: int
     service_ms: float
     embed_ms: float
+    applicability: tuple[Applicability, ...]
+    dead_ends: tuple[DeadEnd, ...]
+    context_wanted: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -137,6 +178,8 @@ class RetrievedNote:
     trust: Trust
     keywords: tuple[str, ...]
     scope: str
+    kind: Kind
+    applies_to: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

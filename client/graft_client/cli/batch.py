@@ -12,7 +12,7 @@ from graft_client.times import parse_time
 
 _TEXTS = ("title", "body", "kind", "scope", "author")
 _TIMES = ("valid_from", "valid_to", "expires_at")
-_KNOWN = frozenset((*_TEXTS, *_TIMES, "keywords", "sources"))
+_KNOWN = frozenset((*_TEXTS, *_TIMES, "keywords", "sources", "applies_to"))
 _SOURCE_FIELDS = frozenset({"kind", "locator", "project", "observed_at"})
 
 
@@ -70,6 +70,7 @@ def parse_note(line: bytes) -> NewNote:
         valid_from=times.get("valid_from"),
         valid_to=times.get("valid_to"),
         expires_at=times.get("expires_at"),
+        applies_to=[_text("applies_to", each) for each in _list("applies_to", content)],
     )
 
 

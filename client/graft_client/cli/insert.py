@@ -49,6 +49,13 @@ from graft_client.results import KINDS, Inserted, Kind, short_id
 @click.option("--valid-from", type=TIME, metavar="TIME", help="True from this instant.")
 @click.option("--valid-to", type=TIME, metavar="TIME", help="True until just before this instant.")
 @click.option("--expires-at", type=TIME, metavar="TIME", help="Not shown from this instant on.")
+@click.option(
+    "--applies-to",
+    multiple=True,
+    metavar="SPEC",
+    help="What it applies to, such as pypi:django>=4.2,<5, npm:react@^18, tool:git>=2.39 or"
+    " os:linux|macos; may be given again.",
+)
 @click.option("--author", help="Who writes it.  [env: GRAFT_AUTHOR]")
 @click.option("--wait", is_flag=True, help="Wait until every passage is embedded.")
 @click.option(

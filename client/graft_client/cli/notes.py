@@ -93,7 +93,9 @@ def list_notes(
         for note in shown:
             session.output.record(note)
         return
-    session.output.table(("id", "saved", "scope", "title"), (_row(note) for note in shown))
+    session.output.table(
+        ("id", "saved", "scope", "title", "applies to"), (_row(note) for note in shown)
+    )
 
 
 @click.command(cls=GraftCommand)
@@ -161,7 +163,8 @@ def stats(session: Session) -> None:
 
 
 def _row(note: Note) -> tuple[str, ...]:
-    return (short_id(note.id), day_and_time(note.recorded_at), note.scope, note.title)
+    saved = day_and_time(note.recorded_at)
+    return (short_id(note.id), saved, note.scope, note.title, ", ".join(note.applies_to))
 
 
 def _title(note: Note) -> str:

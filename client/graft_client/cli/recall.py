@@ -2,6 +2,7 @@
 
 import click
 
+from graft_client.cli.context import ask_here
 from graft_client.cli.exits import NOT_STRONG
 from graft_client.cli.inputs import STDIN, read_text
 from graft_client.cli.options import GraftCommand
@@ -10,17 +11,39 @@ from graft_client.cli.session import Session, with_session
 from graft_client.cli.waiting import model_shown
 from graft_client.cli.words import hit_style, one_line, where_searched
 from graft_client.limits import QUERY_BYTES_MAX, TOP_K, TOP_K_MAX
-from graft_client.results import QueryAnswer, Retrieved, short_id
+from graft_client.results import (
+    KINDS,
+    DeadEnd,
+    Fit,
+    QueryAnswer,
+    Retrieved,
+    RetrievedNote,
+    short_id,
+)
+
+_FIT_STYLES: dict[Fit, dict[str, object]] = {
+    "inside": {"dim": True},
+    "outside": {"fg": "yellow"},
+    "unknown": {"dim": True},
+}
 
 
 @click.command(cls=GraftCommand)
 @click.argument("text")
+@click.option(
+    "--context",
+    multiple=True,
+    metavar="SPEC",
+    help="What is there, such as pypi:django@5.1 or os:linux; may be given again. What is not"
+    " given is read from this machine and the lock files of the directory's project.",
+)
 @click.option("--exit-status", is_flag=True, help="End with 4 unless the answer is STRONG.")
 @with_session
-def query(session: Session, text: str, exit_status: bool) -> None:
+def query(session: Session, text: str, context: tuple[str, ...], exit_status: bool) -> None:
     """Ask whether a problem has been seen before.
 
-    STRONG prints the note, WEAK its title, MISS what came near. TEXT - reads stdin.
+    STRONG prints the note, WEAK its title, MISS what came near. TEXT - reads stdin. A note that
+    applies to other versions than are there is WEAK.
 
     \b
     Example:
@@ -28,7 +51,7 @@ def query(session: Session, text: str, exit_status: bool) -> None:
     """
     question = read_text("text", text, QUERY_BYTES_MAX) if text == STDIN else text
     with model_shown(session):
-        answer = session.graft.query(question, scope=session.read_scope)
+        answer = ask_here(session, question, context)
     if session.output.as_json:
         session.output.record(answer)
     else:
@@ -82,7 +105,7 @@ def retrieve(
     session.output.table(
         ("id", "score", "title", "keywords"),
         (
-            (short_id(each.id), f"{each.score:.4f}", each.title, ", ".join(each.keywords))
+            (short_id(each.id), f"{each.score:.4f}", _titled(each), ", ".join(each.keywords))
             for each in found.results
         ),
     )
@@ -103,11 +126,25 @@ def write_answer(output: Output, answer: QueryAnswer) -> None:
     output.line(f"{answer.hit} {answer.probability:.0%}", **hit_style(answer.hit))
     output.line(printable(note.title), bold=True)
     output.line(one_line(note), dim=True)
+    for finding in answer.applicability:
+        output.line(printable(finding.words), **_FIT_STYLES[finding.fit])
     if note.body is None:
         output.line(f"open it with: graft get {short_id(note.id)}")
     elif note.body:
         output.line()
         output.line(printable(note.body, multiline=True) if output.terminal else note.body)
+    for dead_end in answer.dead_ends:
+        _write_dead_end(output, dead_end)
+
+
+def _write_dead_end(output: Output, dead_end: DeadEnd) -> None:
+    findings = "; ".join(each.words for each in dead_end.applicability)
+    why = f" ({printable(findings)})" if findings else ""
+    output.line(f"dead end: {short_id(dead_end.id)}  {printable(dead_end.title)}{why}")
+
+
+def _titled(result: RetrievedNote) -> str:
+    return result.title if result.kind == KINDS[0] else f"{result.kind}: {result.title}"
 
 
 def talk_about(output: Output, answer: QueryAnswer) -> None:

@@ -89,6 +89,7 @@ def write_facts(output: Output, note: Note) -> None:
         ("expires", full_time(note.expires_at) if note.expires_at else ""),
         ("pending", count_of(note.pending, "text") + " without vector" if note.pending else ""),
     ]
+    facts += [("applies to", each) for each in note.applies_to]
     facts += [("source", f"{each.kind}:{each.locator}") for each in note.sources]
     for name, value in facts:
         if value:
@@ -96,8 +97,10 @@ def write_facts(output: Output, note: Note) -> None:
 
 
 def one_line(note: Note) -> str:
-    """Write a note in one line: short id, scope, keywords."""
+    """Write a note in one line: its kind where it is no plain one, short id, scope, keywords."""
     parts = [short_id(note.id), printable(note.scope), note.trust]
+    if note.kind != "note":
+        parts.insert(0, note.kind)
     if note.keywords:
         parts.append(printable(", ".join(note.keywords)))
     return " · ".join(parts)

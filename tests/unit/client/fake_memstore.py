@@ -250,6 +250,7 @@ class FakeMemstore(
             trust=note_pb2.TRUST_OBSERVED,
             recorded_at_ms=RECORDED_MS,
             sources=new.sources,
+            applies_to=new.applies_to,
         )
         for name in ("valid_from_ms", "valid_to_ms", "expires_at_ms"):
             if new.HasField(name):

@@ -89,3 +89,17 @@ def test_the_services_are_looked_after_without_blocking_the_loop(
 
     assert asyncio.run(work()) == 4242
     assert [name for name, _ in memstore.received] == ["GetStatus", "Stop"]
+
+
+def test_a_question_says_what_is_there(home: Path, memstore: FakeState, tmp_path: Path) -> None:
+    memstore.query_reply.context_wanted.append("pypi:django")
+
+    async def work() -> tuple[str, ...]:
+        async with client(home, tmp_path) as graft:
+            await graft.insert("t", applies_to=["os:linux"])
+            return (await graft.query("x", context=["os:linux"])).context_wanted
+
+    assert asyncio.run(work()) == ("pypi:django",)
+    (request,) = memstore.requests("Query")
+    assert list(request.context) == ["os:linux"]  # type: ignore[attr-defined] # the fake keeps all kinds
+    assert [list(each.applies_to) for each in memstore.notes.values()] == [["os:linux"]]

@@ -130,12 +130,14 @@ def test_every_field_of_a_note_has_a_flag(command: Command, memstore: FakeState)
         *("--source", "url:https://x/y", "--kind", "dead-end", "--scope", "team:a"),
         *("--valid-from", "2026-01-01T09:00:00+09:00", "--valid-to", "2026-02-01T00:00:00Z"),
         *("--expires-at", "2027-01-01T00:00:00Z", "--author", "me", "--wait"),
+        *("--applies-to", "pypi:django>=4.2,<5", "--applies-to", "os:linux"),
     )
 
     (note,) = memstore.notes.values()
     assert list(note.keywords) == ["j", "k"]
     assert (note.scope, note.author, note.kind) == ("team:a", "me", note_pb2.NOTE_KIND_DEAD_END)
     assert note.valid_from_ms == 1_767_225_600_000
+    assert list(note.applies_to) == ["pypi:django>=4.2,<5", "os:linux"]
     assert memstore.requests("InsertNote")[0].wait_for_passages  # type: ignore[attr-defined] # the fake keeps all kinds
 
 
@@ -234,7 +236,8 @@ def test_deleting_without_a_terminal_needs_yes(command: Command, memstore: FakeS
 
 def test_a_listing_is_one_object_or_one_line_a_note(command: Command, memstore: FakeState) -> None:
     for number in range(3):
-        command("insert", "--title", f"note {number}", "--scope", "user")
+        title = f"note {number}"
+        command("insert", "--title", title, "--scope", "user", "--applies-to", "os:linux")
 
     listed = command("list", "--json")
     lines = command("list", "--limit", "2").out.splitlines()
@@ -243,7 +246,7 @@ def test_a_listing_is_one_object_or_one_line_a_note(command: Command, memstore: 
         *("note 2", "note 1", "note 0")
     ]
     assert [line.split("\t")[0] for line in lines] == ["00000002", "00000001"]
-    assert lines[0].endswith("\tuser\tnote 2")
+    assert lines[0].endswith("\tuser\tnote 2\tos:linux")
     assert len(memstore.requests("ListNotes")) == 3
 
 

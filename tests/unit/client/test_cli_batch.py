@@ -51,6 +51,7 @@ def test_an_exported_note_is_read_back() -> None:
                 "sources": ["file:a.py", {"kind": "url", "locator": "https://x", "project": ""}],
                 "valid_from": "2026-01-01T09:00:00+09:00",
                 "expires_at": None,
+                "applies_to": ["os:linux"],
             }
         ).encode()
     )
@@ -60,6 +61,7 @@ def test_an_exported_note_is_read_back() -> None:
         ("file", "a.py"),
         ("url", "https://x"),
     ]
+    assert note.applies_to == ["os:linux"]
     assert note.valid_from is not None
     assert note.valid_from.isoformat() == "2026-01-01T00:00:00+00:00"
 
@@ -75,6 +77,7 @@ def test_an_exported_note_is_read_back() -> None:
         (b'{"title": "t", "keywords": "k"}', "keywords must be a list"),
         (b'{"title": "t", "keywords": [42]}', "keywords must be a text"),
         (b'{"title": "t", "kind": "poem"}', "kind is 'poem'"),
+        (b'{"title": "t", "applies_to": "os:linux"}', "applies_to must be a list"),
         (b'{"title": "t", "sources": ["x"]}', "KIND:LOCATOR"),
         (b'{"title": "t", "valid_to": "2026-01-01T00:00:00"}', "offset"),
     ],

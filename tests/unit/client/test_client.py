@@ -12,6 +12,7 @@ from graft_client import ALL_SCOPES, Graft, NewNote
 from graft_client.errors import (
     DeadlineError,
     GraftError,
+    InputError,
     NobodyAnsweredError,
     NotFoundError,
     NotReadyError,
@@ -306,3 +307,19 @@ def test_the_status_of_a_home_where_nothing_runs_is_empty(place: Path) -> None:
 
     assert (status.memstore, status.embedder, status.embedders) == (None, None, ())
     assert stopped is None
+
+
+def test_a_question_says_what_is_there_and_the_answer_what_that_means(
+    graft: Graft, memstore: FakeState
+) -> None:
+    memstore.query_reply.context_wanted.append("pypi:django")
+    memstore.query_reply.dead_ends.add(id="1", title="tried", trust=note_pb2.TRUST_OBSERVED)
+
+    answer = graft.query("x", context=["npm:react@18.2.0"])
+
+    (request,) = memstore.requests("Query")
+    assert list(request.context) == ["npm:react@18.2.0"]  # type: ignore[attr-defined] # the fake keeps all kinds
+    assert answer.context_wanted == ("pypi:django",)
+    assert [(each.title, each.trust) for each in answer.dead_ends] == [("tried", "observed")]
+    with pytest.raises(InputError, match="context must be a list"):
+        graft.query("x", context="os:linux")

@@ -1,5 +1,6 @@
 from dataclasses import replace
 from datetime import UTC, datetime
+from typing import get_args
 
 import pytest
 
@@ -45,7 +46,7 @@ def every_operation() -> list[operations.Operation]:  # type: ignore[type-arg] #
         operations.list_page("p", USER, operations.Listing(), ""),
         operations.delete("p", "id", reason="r", request_id="r"),
         operations.stats("p", USER),
-        operations.query("p", USER, "t", embed_tokens_max=0),
+        operations.query("p", USER, "t", embed_tokens_max=0, context=()),
         operations.retrieve("p", USER, operations.Search(text="t")),
         operations.profiles(),
         operations.add_profile("p"),
@@ -71,6 +72,7 @@ def test_the_words_for_states_kinds_and_sources_are_those_of_the_protos() -> Non
         name.removeprefix("LIFECYCLE_").lower()
         for name in note_pb2.Lifecycle.DESCRIPTOR.values_by_name
     }
+    fits = {name.removeprefix("FIT_").lower() for name in note_pb2.Fit.DESCRIPTOR.values_by_name}
     kinds = {
         name.removeprefix("NOTE_KIND_").lower().replace("_", "-")
         for name in note_pb2.NoteKind.DESCRIPTOR.values_by_name
@@ -81,13 +83,14 @@ def test_the_words_for_states_kinds_and_sources_are_those_of_the_protos() -> Non
     }
 
     assert set(results.STATES) == states - {"unspecified"}
+    assert set(get_args(results.Fit)) == fits - {"unspecified"}
     assert set(results.KINDS) == kinds - {"unspecified"}
     assert set(results.SOURCE_KINDS) == sources - {"unspecified"}
 
 
 def test_half_a_character_is_the_caller_s_error_and_named() -> None:
     with pytest.raises(InputError, match=r"udce9.*no valid Unicode"):
-        operations.query("p", USER, "caf\udce9", embed_tokens_max=0)
+        operations.query("p", USER, "caf\udce9", embed_tokens_max=0, context=())
 
 
 def test_a_value_of_the_wrong_type_is_the_caller_s_error() -> None:
@@ -122,6 +125,7 @@ def test_a_note_travels_whole() -> None:
         author="a",
         sources=[Source(kind="file", locator="a.py", project="host/o/n")],
         valid_from=datetime(1970, 1, 1, 0, 0, 1, tzinfo=UTC),
+        applies_to=["npm:react@^18"],
     )
 
     request = operations.insert("p", note, request_id="r", wait=True).request
@@ -141,6 +145,7 @@ def test_a_note_travels_whole() -> None:
                 note_pb2.Source(kind=note_pb2.SOURCE_KIND_FILE, locator="a.py", project="host/o/n")
             ],
             valid_from_ms=1000,
+            applies_to=["npm:react@^18"],
         ),
     )
 
@@ -148,6 +153,8 @@ def test_a_note_travels_whole() -> None:
 def test_a_text_where_a_list_belongs_is_refused() -> None:
     with pytest.raises(InputError, match="keywords must be a list"):
         NewNote(title="t", keywords="sqlite")
+    with pytest.raises(InputError, match="applies_to must be a list"):
+        NewNote(title="t", applies_to="os:linux")
 
 
 @pytest.mark.parametrize("text", ["nothing", "file:", "ftp:x", ":x", ""])
@@ -172,3 +179,24 @@ def test_batches_keep_the_order_and_both_limits() -> None:
     assert sum(len(batch) for batch in by_size) == 20
     assert max(len(batch) for batch in by_size) * limits.BODY_BYTES_MAX < limits.BATCH_BYTES_MAX
     assert list(batches([])) == []
+
+
+def test_a_context_travels_and_is_a_list() -> None:
+    request = operations.query("p", USER, "x", embed_tokens_max=0, context=("os:linux",)).request
+
+    assert request == recall_service_pb2.QueryRequest(
+        profile="p",
+        scope=note_pb2.ScopeFilter(scopes=["user"]),
+        text="x",
+        context=["os:linux"],
+    )
+
+
+def test_a_fit_that_a_newer_service_knows_is_taken_for_unknown() -> None:
+    reply = recall_service_pb2.QueryResponse()
+    # Field 20 holds an Applicability whose field 3, the fit, is 9.
+    reply.MergeFromString(b"\xa2\x01\x02\x18\x09")
+
+    answer = operations.query("p", USER, "x", embed_tokens_max=0, context=()).read(reply)
+
+    assert [each.fit for each in answer.applicability] == ["unknown"]

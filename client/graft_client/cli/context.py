@@ -1,0 +1,45 @@
+"""Asks the gate with what is there: this machine's system and, if need be, locked versions."""
+
+import sys
+from collections.abc import Sequence
+
+from graft.wire.ecosystems import Ecosystem, system_of
+from graft_client.cli.output import printable
+from graft_client.cli.session import Session
+from graft_client.limits import CONTEXT_MAX
+from graft_client.results import QueryAnswer
+
+_SYSTEM = f"{Ecosystem.OS}:"
+
+
+def ask_here(session: Session, question: str, given: Sequence[str]) -> QueryAnswer:
+    """Ask with the context that was *given* and what the directory's project adds to it.
+
+    The answer names what it would have to know; only then are lock files read, and only for
+    those names, and the question is asked again. So a question that no note with a range comes
+    near costs nothing more.
+    """
+    context = (*given, *_system(given))
+    answer = session.graft.query(question, scope=session.read_scope, context=context)
+    if not answer.context_wanted:
+        return answer
+    # tomllib and the readers, which few questions need.
+    from graft_client.surroundings.find import find_versions  # noqa: PLC0415
+
+    output = session.output
+    found = find_versions(
+        session.configuration.directory,
+        answer.context_wanted,
+        lambda text: output.say(f"graft: {printable(text)}"),
+    )
+    added = found[: max(CONTEXT_MAX - len(context), 0)]
+    if not added:
+        return answer
+    return session.graft.query(question, scope=session.read_scope, context=(*context, *added))
+
+
+def _system(given: Sequence[str]) -> tuple[str, ...]:
+    """Return this machine's system, unless one was given."""
+    system = system_of(sys.platform)
+    named = any(each.strip().lower().startswith(_SYSTEM) for each in given)
+    return () if system is None or named else (_SYSTEM + system,)
