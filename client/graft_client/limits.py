@@ -38,7 +38,10 @@ LIMITS: tuple[Limit, ...] = (
     Limit("body", f"{BODY_BYTES_MAX:,} bytes of UTF-8 (1 MiB)"),
     Limit("keywords", f"{KEYWORDS_MAX} of 1 to {KEYWORD_CHARS_MAX} characters"),
     Limit("sources", f"{SOURCES_MAX}, locators of 1 to {LOCATOR_CHARS_MAX:,} characters"),
-    Limit("what a note applies to", f"{APPLIES_TO_MAX} of 1 to {SPEC_CHARS_MAX} characters"),
+    Limit(
+        "what a note applies to",
+        f"{APPLIES_TO_MAX} of 1 to {SPEC_CHARS_MAX} characters, ranges of 16 parts",
+    ),
     Limit(
         "context of a query",
         f"{CONTEXT_MAX:,} of 1 to {SPEC_CHARS_MAX} characters, 16 versions of one name",

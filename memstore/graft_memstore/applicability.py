@@ -21,6 +21,8 @@ from graft_memstore.model import AppliesTo
 Context = Mapping[tuple[Ecosystem, str], tuple[str, ...]]
 """Versions that are there, by ecosystem and name; of one name there may be several."""
 
+RANGE_PARTS_MAX = 16
+"""Bounds that one range may have: a question may have to look at hundreds of ranges."""
 SHOWN_CHARS_MAX = 60
 HERE_SHOWN_MAX = 3
 """Versions of one name that an answer lists; the rest are counted."""
@@ -45,6 +47,7 @@ _NAMES = {
 }
 _PESSIMISTIC = re.compile(r"~>([0-9]+)(\.\S+)?")
 _EQUAL_ALONE = re.compile(r"^=(?!=)")
+_BETWEEN_PARTS = re.compile(r"\|\||[\s,]+")
 _AROUND_COMMA = re.compile(r"\s*,\s*")
 _AFTER_SIGN = re.compile(r"(?<=[<>=!~^])\s+")
 _LOOSE = re.compile(r"[A-Za-z]{0,8}([0-9]+(?:\.[0-9]+)*)")
@@ -202,7 +205,7 @@ def _in_all(ecosystem: Ecosystem, ranges: Sequence[str], here: Sequence[str]) ->
     """Return for each version that can be compared whether it lies in all of *ranges*."""
     if ecosystem is Ecosystem.OS:
         return [all(each in range_.split(ALTERNATIVE) for range_ in ranges) for each in here]
-    if not ranges:
+    if not ranges or not here:
         return [True for _ in here]
     test_of = _semver_test if ecosystem in _SEMVER else _pep440_test
     inside = test_of(ecosystem, ranges)
@@ -239,6 +242,8 @@ def _semver_test(ecosystem: Ecosystem, ranges: Sequence[str]) -> _Inside:
 
 def _range_problem(ecosystem: Ecosystem, text: str) -> str:
     """Return what is wrong with a range; empty when it can be read."""
+    if len(_BETWEEN_PARTS.findall(text)) >= RANGE_PARTS_MAX:
+        return f"{_shown(text)} has more than {RANGE_PARTS_MAX} parts"
     try:
         if ecosystem in _SEMVER:
             _semver_range(ecosystem, text)

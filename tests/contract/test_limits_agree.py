@@ -3,8 +3,9 @@
 import pytest
 
 from graft_client import limits as told
+from graft_client.surroundings import find
 from graft_embedder import limits as embedder
-from graft_memstore import embedding
+from graft_memstore import applicability, embedding
 from graft_memstore.service import recall
 from graft_memstore.write import limits as kept
 
@@ -29,3 +30,7 @@ def test_the_embedder_takes_what_the_memstore_stores() -> None:
     assert embedder.TEXT_BYTES_MAX >= kept.BODY_BYTES_MAX
     assert embedder.TEXTS_MAX >= kept.BATCH_NOTES_MAX
     assert embedder.WINDOWS_MAX >= told.PASSAGES_MAX == embedding.PASSAGES_MAX
+
+
+def test_a_project_gives_no_more_versions_of_a_name_than_are_taken() -> None:
+    assert find.VERSIONS_MAX == applicability.VERSIONS_MAX

@@ -4,8 +4,9 @@ They are judged like all others, but are never STRONG, and no other note is meas
 they take from no answer the margin that it has over the other answers.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
+from enum import Enum
 
 from graft_memstore.applicability import Applicability, Context, Fit, applies, judge
 from graft_memstore.fusion import Fused
@@ -13,8 +14,10 @@ from graft_memstore.model import NoteKind
 from graft_memstore.store.applies import PLAIN, read_particulars
 from graft_memstore.store.database import Connection
 
-ASIDE_MAX = 6
-"""Best candidates that stand aside and are judged beside those that may answer."""
+ANSWERS_MAX = 6
+"""Best candidates that the gate looks at, of those that may be the answer."""
+ASIDE_MAX = 3
+"""The same of dead ends, and of notes that do not apply here."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,47 +43,53 @@ class Circumstances:
         outside = [each.words for each in self.applicability if each.fit is Fit.OUTSIDE]
         return outside if self.is_answer else ["it is a dead end", *outside]
 
+    @property
+    def place(self) -> "Place":
+        """What a candidate of this kind is looked at for."""
+        if not self.is_answer:
+            return Place.DEAD_END
+        return Place.ANSWER if self.applies else Place.ELSEWHERE
+
+
+class Place(Enum):
+    """What a candidate is looked at for: to be the answer, or to stand aside."""
+
+    ANSWER = "answer"
+    DEAD_END = "dead end"
+    ELSEWHERE = "applies elsewhere"
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Surroundings:
-    """The circumstances of all candidates.
+class Finalist:
+    """A candidate that is judged."""
 
-    Attributes:
-        special: by seq, of those that are dead ends or apply to something.
+    candidate: Fused
+    circumstances: Circumstances
+
+
+def choose_finalists(
+    connection: Connection, ranked: Sequence[Fused], context: Context
+) -> list[Finalist]:
+    """Return the best of *ranked*, in their order, where *context* is what is there.
+
+    Those that stand aside have places of their own, so that many of them crowd out no answer.
+    Ranges are compared only as far as that may still change who is chosen.
     """
-
-    special: Mapping[int, Circumstances]
-
-    def of(self, seq: int) -> Circumstances:
-        """Return the circumstances of a candidate."""
-        return self.special.get(seq, EVERYWHERE)
-
-    def stands_aside(self, candidate: Fused) -> bool:
-        """Tell whether a candidate may not be the answer."""
-        circumstances = self.of(candidate.scores.seq)
-        return not (circumstances.is_answer and circumstances.applies)
-
-    def finalists(self, ranked: Sequence[Fused], answers_max: int) -> list[Fused]:
-        """Return the best of *ranked* in their order: those that may answer, and those aside."""
-        room = {False: answers_max, True: ASIDE_MAX}
-        chosen = []
-        for candidate in ranked:
-            aside = self.stands_aside(candidate)
-            if room[aside]:
-                room[aside] -= 1
-                chosen.append(candidate)
-        return chosen
+    particulars = read_particulars(connection, [each.scores.seq for each in ranked])
+    room = {Place.ANSWER: ANSWERS_MAX, Place.DEAD_END: ASIDE_MAX, Place.ELSEWHERE: ASIDE_MAX}
+    chosen = []
+    for candidate in ranked:
+        each = particulars.get(candidate.scores.seq, PLAIN)
+        if not room[Place.DEAD_END if each.kind is NoteKind.DEAD_END else Place.ANSWER]:
+            continue
+        circumstances = Circumstances(kind=each.kind, applicability=judge(each.applies_to, context))
+        if room[circumstances.place]:
+            room[circumstances.place] -= 1
+            chosen.append(Finalist(candidate=candidate, circumstances=circumstances))
+    return chosen
 
 
-EVERYWHERE = Circumstances(kind=PLAIN.kind, applicability=())
-
-
-def look_around(connection: Connection, ranked: Sequence[Fused], context: Context) -> Surroundings:
-    """Return the circumstances of the candidates where *context* is what is there."""
-    found = read_particulars(connection, [each.scores.seq for each in ranked])
-    return Surroundings(
-        special={
-            seq: Circumstances(kind=each.kind, applicability=judge(each.applies_to, context))
-            for seq, each in found.items()
-        }
-    )
+def rivals(finalists: Sequence[Finalist]) -> list[Fused]:
+    """Return the two best that may be the answer: what a margin is measured against."""
+    answers = [each.candidate for each in finalists if each.circumstances.place is Place.ANSWER]
+    return answers[:2]

@@ -18,7 +18,7 @@ from graft_memstore.gate import (
 )
 from graft_memstore.recall.answer import DeadEnd, NearTitle, QueryAnswer, Question
 from graft_memstore.recall.arms import Gathered, gather
-from graft_memstore.recall.aside import Circumstances, look_around
+from graft_memstore.recall.aside import Circumstances, choose_finalists, rivals
 from graft_memstore.recall.evidence import WordEvidence, compare_words, weigh
 from graft_memstore.recall.index import VectorIndex
 from graft_memstore.recall.vector_arm import Aspects, aspects_of
@@ -28,12 +28,8 @@ from graft_memstore.visibility import MAY_BE_STRONG
 
 CANDIDATES_WANTED = 16
 """Notes that each arm is asked for."""
-JUDGED_MAX = 6
-"""Best candidates that the gate looks at, of those that may answer."""
 NEAR_MAX = 5
 """Titles that a MISS names."""
-DEAD_ENDS_MAX = 3
-"""Dead ends that come beside an answer."""
 NO_ASPECTS = Aspects(title=None, passage=None)
 
 
@@ -74,23 +70,21 @@ def answer_query(
 
 def _judge(connection: Connection, gathered: Gathered, context: Context) -> list[Judged]:
     """Return the best candidates, likeliest first; a STRONG one before all others."""
-    surroundings = look_around(connection, gathered.ranked, context)
-    finalists = surroundings.finalists(gathered.ranked, JUDGED_MAX)
-    rivals = [each for each in finalists if not surroundings.stands_aside(each)][:2]
-    seqs = [each.scores.seq for each in finalists]
+    finalists = choose_finalists(connection, gathered.ranked, context)
+    seqs = [each.candidate.scores.seq for each in finalists]
     notes = found_notes(connection, seqs, gathered.eligible)
     aspects = aspects_of(gathered.search, seqs) if gathered.search else {}
     texts = folded_texts(connection, seqs)
     weighed = weigh(gathered.question, gathered.words.counts, gathered.words.notes)
     judged = []
     for each in finalists:
-        seq = each.scores.seq
+        seq, circumstances = each.candidate.scores.seq, each.circumstances
         if seq not in notes or seq not in texts:
             continue
         evidence = compare_words(weighed, texts[seq])
         aspect = aspects.get(seq, NO_ASPECTS)
-        signals = _signals(gathered, each, _margin(each, rivals), aspect, evidence)
-        circumstances = surroundings.of(seq)
+        margin = _margin(each.candidate, rivals(finalists))
+        signals = _signals(gathered, each.candidate, margin, aspect, evidence)
         rules = Rules(
             all_arms=not gathered.degraded,
             may_be_strong=notes[seq].trust in MAY_BE_STRONG,
@@ -130,9 +124,9 @@ def _signals(
     )
 
 
-def _margin(candidate: Fused, rivals: Sequence[Fused]) -> float:
+def _margin(candidate: Fused, among: Sequence[Fused]) -> float:
     """Return how far the candidate's fused score lies above the best of the others."""
-    others = [each.score for each in rivals if each is not candidate]
+    others = [each.score for each in among if each is not candidate]
     return candidate.score - others[0] if others else MARGIN_WITHOUT_RUNNER_UP
 
 
@@ -161,7 +155,7 @@ def _dead_ends(judged: Sequence[Judged]) -> tuple[DeadEnd, ...]:
             trust=each.note.trust,
             applicability=each.circumstances.applicability,
         )
-        for each in near[:DEAD_ENDS_MAX]
+        for each in near
     )
 
 

@@ -26,9 +26,9 @@ release = st.tuples(numbers, numbers, numbers).map(lambda parts: ".".join(map(st
 pep440_part = st.builds("{}{}".format, st.sampled_from([">=", "<=", "<", ">", "!=", "=="]), release)
 npm_part = st.builds("{}{}".format, st.sampled_from([">=", "<=", "<", ">", "^", "~", ""]), release)
 pep440_range = st.lists(pep440_part, min_size=1, max_size=4).map(",".join)
-npm_range = st.lists(st.lists(npm_part, min_size=1, max_size=3).map(" ".join), min_size=1).map(
-    " || ".join
-)
+npm_range = st.lists(
+    st.lists(npm_part, min_size=1, max_size=3).map(" ".join), min_size=1, max_size=3
+).map(" || ".join)
 names = st.from_regex(r"[A-Za-z0-9][A-Za-z0-9._-]{0,20}[A-Za-z0-9]", fullmatch=True)
 spec_like = st.text(st.sampled_from("pypi:npmoscargo@^~><=!|*x-+. ,0123456789\n\x00é\ud800"))
 
@@ -122,6 +122,7 @@ def test_of_several_names_one_that_is_outside_is_enough() -> None:
         ("pypi:a>=2", ["pypi:a@main"], "only for a >=2; here is main, which cannot be compared"),
         ("npm:react@ ^18", [], "only for react ^18"),
         ("tool:docker", [], "only for docker"),
+        ("npm:a@" + "||".join("123456789"), [], "only for a " + "||".join("123456789")),
         ("os:macos|linux", ["os:win32"], "applies to linux or macos; here is windows"),
         (
             "cargo:syn@3",
@@ -154,6 +155,9 @@ def test_a_finding_is_said_in_words(spec: str, context: list[str], expected: str
         ("os:linux>=6", "'>=6' is too much"),
         ("tool:git>=two", "'>=two' is no range"),
         ("pypi:django>=4\x00", "is no range"),
+        ("pypi:a" + ",".join([">1"] * 17), "more than 16 parts"),
+        ("npm:a@" + "||" * 16, "more than 16 parts"),
+        ("npm:a@" + "1 " * 17, "more than 16 parts"),
         ("npm:react@" + "9" * 5000, "is no range"),
         ("pypi:" + "a" * 500 + "/", "'/' is no range"),
     ],

@@ -13,9 +13,9 @@ from graft_memstore.applicability import Fit
 from graft_memstore.gate import MARGIN_MAX, Hit
 from graft_memstore.model import NoteId, NoteKind, ScopeFilter, Trust
 from graft_memstore.recall.answer import QueryAnswer
-from graft_memstore.recall.aside import ASIDE_MAX
+from graft_memstore.recall.aside import ANSWERS_MAX, ASIDE_MAX
 from graft_memstore.recall.index import VectorIndex
-from graft_memstore.recall.query import DEAD_ENDS_MAX, JUDGED_MAX, answer_query
+from graft_memstore.recall.query import answer_query
 from graft_memstore.recall.retrieve import retrieve
 
 TITLE = "pip fails behind the company proxy with a certificate error"
@@ -149,14 +149,25 @@ def test_dead_ends_of_another_subject_stay_away(store: NoteStore) -> None:
 
 
 def test_many_dead_ends_crowd_out_no_answer_and_only_a_few_are_named(store: NoteStore) -> None:
-    for number in range(ASIDE_MAX + JUDGED_MAX):
+    for number in range(ASIDE_MAX + ANSWERS_MAX):
         store.mark(store.add(f"{QUESTION} {number}"), kind=DEAD_END)
     note_id = store.add(TITLE, BODY)
 
     answer = query(store)
 
     assert (answer.hit, answer.note_id) == (Hit.STRONG, note_id)
-    assert len(answer.dead_ends) == DEAD_ENDS_MAX
+    assert len(answer.dead_ends) == ASIDE_MAX
+
+
+def test_many_notes_that_do_not_apply_crowd_out_no_answer(store: NoteStore) -> None:
+    for number in range(ASIDE_MAX + ANSWERS_MAX):
+        store.mark(store.add(f"{TITLE} {number}", BODY), "os:windows")
+    tried = store.mark(store.add(TRIED), kind=DEAD_END)
+    note_id = store.add(TITLE + " here", BODY)
+
+    answer = query(store, TITLE, "os:linux")
+
+    assert (answer.hit, answer.note_id, named(answer)) == (Hit.STRONG, note_id, [tried])
 
 
 def test_a_dead_end_says_whether_it_applies_here(store: NoteStore) -> None:
