@@ -35,7 +35,7 @@ class ReindexProgress:
     Attributes:
         target: model that the profile moves to; empty when none runs.
         serving: model that answers now; empty before the first vector.
-        done: notes that the target knows whole.
+        done: notes that the target knows whole; when none runs, that the serving model does.
         total: notes in all.
     """
 
@@ -81,11 +81,13 @@ def read_progress(profile: Profile[Index]) -> ReindexProgress:
         serving = read_model(connection, ModelRole.SERVING)
         target = read_model(connection, ModelRole.TARGET)
         total = count_notes(connection)
-        left = total if target is None else count_notes_for_model(connection, target.model_id)
+        left = total
+        if target is not None or asked == "":
+            left = count_notes_for_model(connection, None if target is None else target.model_id)
     return ReindexProgress(
         target=asked,
         serving="" if serving is None else serving.name,
-        done=total - left if asked else 0,
+        done=total - left,
         total=total,
     )
 
