@@ -46,7 +46,7 @@ DAEMON = daemon_service_pb2.DESCRIPTOR.services_by_name["DaemonService"].full_na
 NOTES = notes_service_pb2.DESCRIPTOR.services_by_name["NotesService"].full_name
 PROFILES = profiles_service_pb2.DESCRIPTOR.services_by_name["ProfilesService"].full_name
 RECALL = recall_service_pb2.DESCRIPTOR.services_by_name["RecallService"].full_name
-NOT_USE = (f"/{DAEMON}/GetStatus", f"/{DAEMON}/Stop", f"/{DAEMON}/CheckProfile")
+NOT_USE = (f"/{DAEMON}/GetStatus", f"/{DAEMON}/Stop")
 
 log = logging.getLogger(__name__)
 
