@@ -68,6 +68,13 @@ class Control:
         """Tell whether no call runs and no work is pending."""
         return self._activity.calls == 0 and not self._busy()
 
+    def idle_seconds(self) -> float:
+        """Return how long nothing has been used; pending work is use as calls are."""
+        if self._busy():
+            self._activity.touch()
+            return 0.0
+        return self._activity.idle_seconds()
+
     def uptime_ms(self) -> int:
         """Return milliseconds since the process was started."""
         return int((time.monotonic() - self.started) * 1000)
@@ -126,7 +133,7 @@ def run_daemon(
     write_record(options.home, _record(options, path))
     _tell(options.ready_fd, READY)
     log.info("started service=%s pid=%d", options.service, os.getpid())
-    reason, start_lock = _wait(options, control, activity, busy, (path, inode))
+    reason, start_lock = _wait(options, control, path, inode)
     log.info("stopping service=%s because=%s", options.service, reason)
     if _inode(path) == inode:
         path.unlink(missing_ok=True)
@@ -193,27 +200,27 @@ def _tell(descriptor: int | None, answer: bytes) -> None:
 
 
 def _wait(
-    options: DaemonOptions,
-    control: Control,
-    activity: Activity,
-    busy: Callable[[], bool],
-    bound: tuple[Path, int],
+    options: DaemonOptions, control: Control, path: Path, inode: int
 ) -> tuple[str, FileLock | None]:
-    """Wait for a reason to end; return it, with the start lock where no start may overlap."""
-    path, inode = bound
-    idle_seconds = options.idle_minutes * 60
-    pause = min(WATCH_SECONDS, idle_seconds / 4) if idle_seconds else WATCH_SECONDS
+    """Wait for a reason to end; return it, with the start lock where no start may overlap.
+
+    Args:
+        options: see `DaemonOptions`.
+        control: of this process.
+        path: where its socket was bound.
+        inode: of that socket; another one there is not ours.
+    """
+    idle_limit = options.idle_minutes * 60
+    pause = min(WATCH_SECONDS, idle_limit / 4) if idle_limit else WATCH_SECONDS
     while not control.wait(pause):
         if _inode(path) != inode:
             return "its socket has gone", None
-        if busy():
-            activity.touch()
-        if not idle_seconds or activity.idle_seconds() < idle_seconds:
+        if not idle_limit or control.idle_seconds() < idle_limit:
             continue
         start_lock = FileLock(options.home.start_lock(options.service))
         if not start_lock.try_acquire():
             continue  # somebody is starting us, and will find us
-        if activity.idle_seconds() >= idle_seconds:
+        if control.idle_seconds() >= idle_limit:
             return "idle", start_lock
         start_lock.release()
     return "asked to", None

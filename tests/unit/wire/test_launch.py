@@ -13,8 +13,9 @@ import grpc
 import psutil
 import pytest
 
+from graft.wire import daemon
 from graft.wire.channel import open_channel
-from graft.wire.daemon import Control
+from graft.wire.daemon import Control, DaemonOptions
 from graft.wire.health import is_serving
 from graft.wire.launch import (
     StartError,
@@ -213,6 +214,30 @@ def test_a_stop_may_be_asked_for_at_any_instant() -> None:
         signal.signal(signal.SIGALRM, handler)
 
     assert seen
+
+
+def test_work_that_begins_at_the_last_moment_puts_off_the_end(home: Home) -> None:
+    home.create()
+    socket = home.root / "a socket"
+    socket.touch()
+    looks = 0
+
+    def busy() -> bool:
+        nonlocal looks
+        looks += 1
+        if looks > 2:
+            control.request_stop()
+        return looks > 1  # idle at the first look, at work once the start lock is taken
+
+    control = Control(Activity(()), busy)
+    options = DaemonOptions(
+        home=home, service=SERVICE, domain="graft.test", idle_minutes=1e-9, ready_fd=None
+    )
+
+    reason, start_lock = daemon._wait(options, control, socket, socket.stat().st_ino)
+
+    assert (reason, start_lock, looks) == ("asked to", None, 3)
+    assert holder_of(home.start_lock(SERVICE)) is None
 
 
 def test_a_stopped_daemon_is_unavailable_not_silent(home: Home) -> None:
