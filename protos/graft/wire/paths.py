@@ -157,5 +157,6 @@ class Home:
         room = SOCKET_PATH_BYTES_MAX - len(os.fsencode(self.runtime_path())) - len("/.sock")
         if len(name) > room:
             digest = hashlib.sha256(service.encode()).hexdigest()[:8]
-            name = f"{service[: max(room - 9, 0)]}-{digest}"
+            # No model's name has a tilde, so none is the cut name of another.
+            name = f"{service[: max(room - 9, 0)]}~{digest}"
         return self.runtime_path() / f"{name}.sock"
