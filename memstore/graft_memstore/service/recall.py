@@ -12,6 +12,7 @@ from typing_extensions import override
 from graft.memory.v1 import note_pb2, recall_service_pb2_grpc
 from graft.memory.v1 import recall_service_pb2 as pb
 from graft.wire.errors import BadFieldError, ModelNotReadyError
+from graft.wire.settings import EMBED_TOKENS_MAX, EMBED_TOKENS_MIN
 from graft_memstore.deadline import Deadline
 from graft_memstore.embedding import Embedder, QueryVector, TextRefusedError, model_for
 from graft_memstore.gate import Hit
@@ -36,8 +37,6 @@ RECALLS_MAX = 20
 TEXT_BYTES_MAX = 64 * 1024
 TOP_K_DEFAULT = 25
 TOP_K_MAX = 256
-EMBED_TOKENS_MAX = 8_192
-"""No model takes more tokens for a question."""
 NOTHING_TO_LOOK_FOR = (
     "holds nothing that can be seen, so there is nothing to look for; ask in words"
 )
@@ -164,9 +163,10 @@ def _question_of(request: pb.QueryRequest | pb.RetrieveRequest) -> Question:
         raise BadFieldError("text", NOTHING_TO_LOOK_FOR)
     if size > TEXT_BYTES_MAX:
         raise BadFieldError("text", f"{size:,} bytes; {TEXT_BYTES_MAX:,} at most")
-    if request.embed_tokens_max > EMBED_TOKENS_MAX:
+    tokens = request.embed_tokens_max
+    if tokens and not EMBED_TOKENS_MIN <= tokens <= EMBED_TOKENS_MAX:
         raise BadFieldError(
-            "embed_tokens_max", f"{request.embed_tokens_max:,}; {EMBED_TOKENS_MAX:,} at most"
+            "embed_tokens_max", f"{tokens:,}; 0, or {EMBED_TOKENS_MIN} to {EMBED_TOKENS_MAX:,}"
         )
     return Question(
         text=request.text,

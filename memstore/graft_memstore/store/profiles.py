@@ -1,6 +1,5 @@
 """The profiles of a home: which there are, making one, and the open ones."""
 
-import re
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -15,11 +14,11 @@ from graft.wire.errors import (
     StoppingError,
     WrongStateError,
 )
+from graft.wire.paths import PROFILE_NAME, PROFILE_NAME_RULE
 from graft_memstore.model import DEFAULT_PROFILE, ModelId
 from graft_memstore.store.chain import AuditChain, ChainHead, audit_key
 from graft_memstore.store.profile import DATABASE_FILE, Index, Profile, ProfileParts
 
-PROFILE_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}")
 PRIVATE_FOLDER = 0o700
 
 IndexT = TypeVar("IndexT", bound=Index)
@@ -149,6 +148,5 @@ def _check_name(name: str) -> None:
     if not PROFILE_NAME.fullmatch(name):
         raise BadFieldError(
             "profile",
-            f"{name[:80]!r} is not a letter or digit followed by up to 63 letters, digits, "
-            '"_" or "-"',
+            f"{name[:80]!r} is not {PROFILE_NAME_RULE}",
         )

@@ -2,6 +2,7 @@
 
 import hashlib
 import os
+import re
 import stat
 from collections.abc import Mapping
 from contextlib import suppress
@@ -15,6 +16,13 @@ SOCKET_PATH_BYTES_MAX = 100
 
 SOCKET_NAME_BYTES_MIN = len("/memstore.sock")
 """Room for the shortest name of a socket that says what it is."""
+
+
+PROFILE_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}")
+"""A profile's name: it also names its folder."""
+
+PROFILE_NAME_RULE = 'a letter or digit followed by up to 63 letters, digits, "_" or "-"'
+"""`PROFILE_NAME` in words."""
 
 
 class UnsafeDirectoryError(OSError):

@@ -193,8 +193,9 @@ def test_a_clock_that_goes_back_hides_nothing(served: Served) -> None:
         (pb.QueryRequest(text="é" * 32_769, scope=USER), "text"),
         (pb.QueryRequest(text="x"), "scope"),
         (pb.QueryRequest(text="x", scope=USER, embed_tokens_max=8_193), "embed_tokens_max"),
+        (pb.QueryRequest(text="x", scope=USER, embed_tokens_max=15), "embed_tokens_max"),
     ],
-    ids=["empty", "blank", "invisible", "too long", "no scope", "too many tokens"],
+    ids=["empty", "blank", "invisible", "too long", "no scope", "many tokens", "few tokens"],
 )
 def test_a_query_over_a_limit_is_refused_and_the_field_named(
     served: Served, request_: pb.QueryRequest, field: str
