@@ -8,7 +8,7 @@ from typing import TypedDict
 
 from graft.wire.metadata import CallMetadata
 from graft.wire.paths import Home
-from graft.wire.settings import SettingError, Settings, load
+from graft.wire.settings import SettingError, Settings, load, load_what_is_good
 from graft_client.errors import SettingsError
 from graft_client.scope import Project, find_project
 
@@ -135,6 +135,19 @@ def configure(
         door=door,
         environ=around,
     )
+
+
+def configure_with_what_is_good(
+    *, home: str | Path | None, flags: Mapping[str, str], door: str
+) -> tuple[Configuration, tuple[str, ...]]:
+    """Read what `configure` does, leaving out what cannot be used; return what that is too."""
+    around = environment(home)
+    place = Home.resolve(around)
+    settings, problems = load_what_is_good(around, place.config_file, flags)
+    configuration = Configuration(
+        home=place, settings=settings, directory=_working_directory(), door=door, environ=around
+    )
+    return configuration, tuple(str(problem) for problem in problems)
 
 
 def environment(

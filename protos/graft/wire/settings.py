@@ -221,8 +221,22 @@ def load(
         SettingError: a value cannot be meant, or the file cannot be read, or it has an unknown
             key.
     """
-    given: tuple[tuple[str, Mapping[str, str]], ...] = (
-        (str(config_file), _read_file(config_file)),
+    settings, problems = load_what_is_good(environ, config_file, flags)
+    if problems:
+        raise problems[0]
+    return settings
+
+
+def load_what_is_good(
+    environ: Mapping[str, str], config_file: Path, flags: Mapping[str, str] | None = None
+) -> tuple[Settings, tuple[SettingError, ...]]:
+    """Read all settings as `load` does, but leave out what cannot be meant; return that too.
+
+    So a service can be ended and looked at whatever the settings have become.
+    """
+    in_file, problems = _read_file(config_file)
+    given = (
+        (str(config_file), in_file),
         ("environment", _from_environment(environ)),
         ("flag", flags or {}),
     )
@@ -233,10 +247,11 @@ def load(
             if setting.name not in found:
                 continue
             if not setting.rule.accepts(found[setting.name]):
-                raise _wrong(setting, found[setting.name], source)
+                problems.append(_wrong(setting, found[setting.name], source))
+                continue
             values[setting.name] = found[setting.name]
             sources[setting.name] = source
-    return Settings(values, sources)
+    return Settings(values, sources), tuple(problems)
 
 
 def _from_environment(environ: Mapping[str, str]) -> dict[str, str]:
@@ -247,20 +262,33 @@ def _from_environment(environ: Mapping[str, str]) -> dict[str, str]:
     }
 
 
-def _read_file(path: Path) -> dict[str, str]:
+def _read_file(path: Path) -> tuple[dict[str, str], list[SettingError]]:
+    """Return the values in the file as text, and what of the file cannot be meant."""
     try:
         table = tomllib.loads(_content(path))
     except FileNotFoundError:
-        return {}
+        return {}, []
     # A thousand brackets in a row are as deep as the parser's stack.
     except (OSError, ValueError, RecursionError) as error:
-        raise SettingError(f"{path} cannot be read: {error}; see `graft config path`") from error
+        return {}, [SettingError(f"{path} cannot be read: {error}; mend it or move it away")]
+    problems: list[SettingError] = []
     unknown = sorted(set(table) - set(BY_NAME))
     if unknown:
-        raise SettingError(
-            f"{path} has unknown settings: {', '.join(unknown)}; `graft config show` lists them all"
+        shown = ", ".join(unknown)[:VALUE_SHOWN_CHARS]
+        problems.append(
+            SettingError(f"{path} has unknown settings: {shown}; there are {', '.join(BY_NAME)}")
         )
-    return {name: _as_text(path, BY_NAME[name], value) for name, value in table.items()}
+    in_file: dict[str, str] = {}
+    for setting in SETTINGS:
+        if setting.name not in table:
+            continue
+        value = table[setting.name]
+        # A yes for a number, or a number for a name, is not what somebody meant.
+        if type(value) in setting.rule.toml_types:
+            in_file[setting.name] = _as_text(value)
+        else:
+            problems.append(_wrong(setting, value, str(path)))
+    return in_file, problems
 
 
 def _content(path: Path) -> str:
@@ -273,13 +301,8 @@ def _content(path: Path) -> str:
     return content.decode("utf-8")
 
 
-def _as_text(path: Path, setting: Setting, value: object) -> str:
-    """Return a value of the file as a variable would have it.
-
-    A yes for a number, or a number for a name, is not what somebody meant.
-    """
-    if type(value) not in setting.rule.toml_types:
-        raise _wrong(setting, value, str(path))
+def _as_text(value: object) -> str:
+    """Return a value of the file as a variable would have it."""
     if isinstance(value, bool):
         return "1" if value else "0"
     return str(value)
