@@ -135,7 +135,7 @@ class NotesServicer(notes_service_pb2_grpc.NotesServiceServicer):
         )
         deadline = Deadline.of_call(context)
         profile = self._profiles.open(request.profile)
-        reply = take_away(profile, order, max(deadline.left(), 1.0))
+        reply = take_away(profile, order, deadline.for_work())
         return pb.DeleteNoteResponse(
             id=reply.id, outcome=OUTCOMES[reply.outcome], event=reply.event
         )

@@ -9,6 +9,7 @@ from graft.memory.v1 import profiles_service_pb2 as pb
 from graft.memory.v1 import profiles_service_pb2_grpc
 from graft.wire.errors import ModelNotFoundError, ServiceError
 from graft.wire.models import RegistryError
+from graft_memstore.deadline import Deadline
 from graft_memstore.model import Model
 from graft_memstore.recall.index import VectorIndex
 from graft_memstore.store.profile import database_bytes, peek_model
@@ -64,7 +65,7 @@ class ProfilesServicer(profiles_service_pb2_grpc.ProfilesServiceServicer):
                 "another is added with: graft model pull, or: graft model use"
             )
         profile = self._profiles.open(request.profile)
-        ask_for_reindex(profile, request.model)
+        ask_for_reindex(profile, request.model, Deadline.of_call(context).for_work())
         worker = self._upkeep.worker(profile.name)
         if worker is not None:
             worker.begin_reindex()

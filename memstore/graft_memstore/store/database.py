@@ -29,7 +29,7 @@ Connection: TypeAlias = apsw.Connection
 """What lies outside the store hands connections on by this name, and never makes one."""
 
 LOCK_WAIT_MS = 10_000
-"""How long a connection waits for another program's lock before it gives up."""
+"""How long a connection waits at most for another program's lock before it gives up."""
 
 FREE_BYTES_MIN = 64 * 1024
 """With less room than this the memory that connections share cannot grow."""
@@ -54,7 +54,7 @@ def database_errors(path: Path) -> Iterator[None]:
     """Turn SQLite's failures on *path* into refusals; a bug in a statement stays as it is.
 
     Raises:
-        DatabaseLockedError: another program kept its lock longer than `LOCK_WAIT_MS`.
+        DatabaseLockedError: another program kept its lock for longer than was waited.
         DiskFullError: there is no room.
         DatabaseDamagedError: the file is no database, is damaged, or the disk fails.
         WrongStateError: the file cannot be opened or written.
@@ -70,10 +70,7 @@ def database_errors(path: Path) -> Iterator[None]:
 
 def _refusal_for(error: apsw.Error, path: Path) -> ServiceError | None:
     if isinstance(error, (apsw.BusyError, apsw.LockedError)):
-        return DatabaseLockedError(
-            f"another program holds the lock of {path} for more than {LOCK_WAIT_MS // 1000} s; "
-            "end it or try again"
-        )
+        return locked_by_another(path)
     if isinstance(error, apsw.FullError) or (isinstance(error, apsw.IOError) and _is_full(path)):
         return DiskFullError(f"no room left on the disk of {path}; free some and try again")
     if isinstance(error, (apsw.CorruptError, apsw.NotADBError)):
@@ -85,6 +82,14 @@ def _refusal_for(error: apsw.Error, path: Path) -> ServiceError | None:
     if isinstance(error, (apsw.CantOpenError, apsw.ReadOnlyError, apsw.PermissionsError)):
         return _unwritable(path, str(error))
     return None
+
+
+def locked_by_another(path: Path) -> DatabaseLockedError:
+    """Build the refusal that says who is in the way of a change of *path*."""
+    return DatabaseLockedError(
+        f"another program holds the lock of {path}, so nothing can be changed; find it with:"
+        f" fuser {path}, and end it or try again"
+    )
 
 
 def _is_full(path: Path) -> bool:
