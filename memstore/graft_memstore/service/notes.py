@@ -24,6 +24,7 @@ from graft_memstore.service.convert import (
 from graft_memstore.service.page_token import page_of, token_after
 from graft_memstore.store.full_notes import read_full_notes, read_full_page
 from graft_memstore.store.notes import PageFilter
+from graft_memstore.store.profile import Profile
 from graft_memstore.store.profiles import Profiles
 from graft_memstore.store.stats import read_stats
 from graft_memstore.write.delete import DeleteOrder, DeleteOutcome, take_away
@@ -89,7 +90,7 @@ class NotesServicer(notes_service_pb2_grpc.NotesServiceServicer):
         self, request: pb.GetNoteRequest, context: grpc.ServicerContext
     ) -> pb.GetNoteResponse:
         """Give one note by its id."""
-        with self._profiles.open(request.profile).snapshot() as connection:
+        with self._open(request.profile, context).snapshot() as connection:
             note_id = find_note(connection, request.id)
             note = read_full_notes(connection, [note_id])[0]
         return pb.GetNoteResponse(note=note_message(note))
@@ -110,7 +111,7 @@ class NotesServicer(notes_service_pb2_grpc.NotesServiceServicer):
             since_ms=request.since_ms,
         )
         page = page_of(wanted, request.page_token)
-        profile = self._profiles.open(request.profile)
+        profile = self._open(request.profile, context)
         with profile.snapshot() as connection:
             # One more than asked for tells whether another page follows.
             notes = read_full_page(
@@ -134,7 +135,7 @@ class NotesServicer(notes_service_pb2_grpc.NotesServiceServicer):
             caller=caller_of(context),
         )
         deadline = Deadline.of_call(context)
-        profile = self._profiles.open(request.profile)
+        profile = self._profiles.open(request.profile, deadline.for_work())
         reply = take_away(profile, order, deadline.for_work())
         return pb.DeleteNoteResponse(
             id=reply.id, outcome=OUTCOMES[reply.outcome], event=reply.event
@@ -146,7 +147,7 @@ class NotesServicer(notes_service_pb2_grpc.NotesServiceServicer):
     ) -> pb.GetStatsResponse:
         """Count what a profile holds."""
         scope = check_scopes(scope_filter_of(request.scope))
-        profile = self._profiles.open(request.profile)
+        profile = self._open(request.profile, context)
         with profile.snapshot() as connection:
             stats = read_stats(connection, scope)
         return pb.GetStatsResponse(
@@ -167,7 +168,11 @@ class NotesServicer(notes_service_pb2_grpc.NotesServiceServicer):
     ) -> InsertReply:
         deadline = Deadline.of_call(context)
         with self._inserts.enter(deadline):
-            return self._inserter.insert(self._profiles.open(profile_name), order, deadline)
+            profile = self._profiles.open(profile_name, deadline.for_work())
+            return self._inserter.insert(profile, order, deadline)
+
+    def _open(self, profile_name: str, context: grpc.ServicerContext) -> Profile[VectorIndex]:
+        return self._profiles.open(profile_name, Deadline.of_call(context).for_work())
 
 
 def _key_of(

@@ -51,7 +51,8 @@ class ProfilesServicer(profiles_service_pb2_grpc.ProfilesServiceServicer):
         self, request: pb.AddProfileRequest, context: grpc.ServicerContext
     ) -> pb.AddProfileResponse:
         """Make a profile."""
-        return pb.AddProfileResponse(profile=self._message(self._profiles.add(request.name).name))
+        added = self._profiles.add(request.name, Deadline.of_call(context).for_work())
+        return pb.AddProfileResponse(profile=self._message(added.name))
 
     @override
     def StartReindex(
@@ -64,8 +65,9 @@ class ProfilesServicer(profiles_service_pb2_grpc.ProfilesServiceServicer):
                 f"no model is named {request.model[:80]!r}; there are {', '.join(names)}; "
                 "another is added with: graft model pull, or: graft model use"
             )
-        profile = self._profiles.open(request.profile)
-        ask_for_reindex(profile, request.model, Deadline.of_call(context).for_work())
+        deadline = Deadline.of_call(context)
+        profile = self._profiles.open(request.profile, deadline.for_work())
+        ask_for_reindex(profile, request.model, deadline.for_work())
         worker = self._upkeep.worker(profile.name)
         if worker is not None:
             worker.begin_reindex()
@@ -76,7 +78,7 @@ class ProfilesServicer(profiles_service_pb2_grpc.ProfilesServiceServicer):
         self, request: pb.GetReindexRequest, context: grpc.ServicerContext
     ) -> pb.GetReindexResponse:
         """Tell how far a reindex is."""
-        profile = self._profiles.open(request.profile)
+        profile = self._profiles.open(request.profile, Deadline.of_call(context).for_work())
         progress = read_progress(profile)
         worker = self._upkeep.worker(profile.name)
         problem = worker.reindex_problem if worker is not None and progress.target else ""

@@ -87,7 +87,7 @@ class RecallServicer(recall_service_pb2_grpc.RecallServiceServicer):
         question = _question_of(request)
         deadline = Deadline.of_call(context)
         with self._recalls.enter(deadline):
-            profile = self._profiles.open(request.profile)
+            profile = self._profiles.open(request.profile, deadline.for_work())
             embedded = self._embed(profile, request.text, request.embed_tokens_max, deadline)
             with profile.snapshot() as connection:
                 asked, index = _in_snapshot(profile, connection, question, embedded.vector)
@@ -116,7 +116,7 @@ class RecallServicer(recall_service_pb2_grpc.RecallServiceServicer):
         top_k = _top_k_of(request)
         deadline = Deadline.of_call(context)
         with self._recalls.enter(deadline):
-            profile = self._profiles.open(request.profile)
+            profile = self._profiles.open(request.profile, deadline.for_work())
             embedded = self._embed(profile, request.text, request.embed_tokens_max, deadline)
             with profile.snapshot() as connection:
                 asked, index = _in_snapshot(profile, connection, question, embedded.vector)

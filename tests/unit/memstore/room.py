@@ -1,7 +1,7 @@
 """Puts a memstore's inside together for tests: real files and threads, a fake embedder."""
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from uuid import UUID
@@ -44,6 +44,9 @@ class Room:
     Args:
         root: folder of the home.
         watched: let the background threads run.
+
+    Attributes:
+        on_open: called with each profile that has been opened, on the thread that opened it.
     """
 
     def __init__(self, root: Path, *, watched: bool = True) -> None:
@@ -58,8 +61,11 @@ class Room:
                 make_index=VectorIndex,
                 now_ms=self.clock,
                 random=os.urandom,
-                opened=self.upkeep.watch if watched else lambda _: None,
+                opened=self._opened,
             )
+        )
+        self.on_open: Callable[[Profile[VectorIndex]], None] = (
+            self.upkeep.watch if watched else lambda _: None
         )
         self.inserter = Inserter(self.embedder, SimilarNotes(self.clock), IdMaker(os.urandom))
 
@@ -140,6 +146,9 @@ class Room:
                     return
             assert deadline.left() > 0, "texts still wait for their vectors"
             self.profile.changes.wait(seen, deadline.left())
+
+    def _opened(self, profile: Profile[VectorIndex]) -> None:
+        self.on_open(profile)
 
     def close(self) -> None:
         """End the threads and close the files."""
