@@ -34,6 +34,7 @@ from graft_memstore.service.profiles import ProfilesServicer
 from graft_memstore.service.recall import RecallServicer
 from graft_memstore.settings import MemstoreSettings
 from graft_memstore.store.profiles import Profiles, StoreOptions
+from graft_memstore.upkeep.closer import Closer
 from graft_memstore.upkeep.resume import has_work
 from graft_memstore.upkeep.upkeep import Upkeep
 from graft_memstore.write.insert import Inserter
@@ -101,6 +102,7 @@ class Memstore:
                 opened=self.upkeep.watch,
             )
         )
+        self.closer = Closer(self.profiles, self.upkeep)
 
     def register(self, server: grpc.Server, control: Control) -> Sequence[str]:
         """Add every servicer to *server* and go on with what an earlier process left."""
@@ -148,6 +150,7 @@ class Memstore:
 
     def stop(self) -> None:
         """Put everything away: the threads, the files, the embedders."""
+        self.closer.stop()
         self.upkeep.stop()
         self.profiles.close()
         self.embedders.stop()

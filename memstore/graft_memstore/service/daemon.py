@@ -114,8 +114,10 @@ class DaemonServicer(daemon_service_pb2_grpc.DaemonServiceServicer):
     ) -> pb.CheckProfileResponse:
         """Check a profile from inside."""
         deadline = Deadline.of_call(context)
-        with self._checks.enter(deadline):
-            profile = self._parts.profiles.open(request.profile, deadline.for_work())
+        with (
+            self._parts.profiles.use(request.profile, deadline.for_work()) as profile,
+            self._checks.enter(deadline),
+        ):
             worker = self._parts.upkeep.worker(profile.name)
             findings = check_profile(profile, "" if worker is None else worker.problem)
         return pb.CheckProfileResponse(

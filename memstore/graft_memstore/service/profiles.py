@@ -66,11 +66,11 @@ class ProfilesServicer(profiles_service_pb2_grpc.ProfilesServiceServicer):
                 "another is added with: graft model pull, or: graft model use"
             )
         deadline = Deadline.of_call(context)
-        profile = self._profiles.open(request.profile, deadline.for_work())
-        ask_for_reindex(profile, request.model, deadline.for_work())
-        worker = self._upkeep.worker(profile.name)
-        if worker is not None:
-            worker.begin_reindex()
+        with self._profiles.use(request.profile, deadline.for_work()) as profile:
+            ask_for_reindex(profile, request.model, deadline.for_work())
+            worker = self._upkeep.worker(profile.name)
+            if worker is not None:
+                worker.begin_reindex()
         return pb.StartReindexResponse()
 
     @override
@@ -78,9 +78,10 @@ class ProfilesServicer(profiles_service_pb2_grpc.ProfilesServiceServicer):
         self, request: pb.GetReindexRequest, context: grpc.ServicerContext
     ) -> pb.GetReindexResponse:
         """Tell how far a reindex is."""
-        profile = self._profiles.open(request.profile, Deadline.of_call(context).for_work())
-        progress = read_progress(profile)
-        worker = self._upkeep.worker(profile.name)
+        deadline = Deadline.of_call(context)
+        with self._profiles.use(request.profile, deadline.for_work()) as profile:
+            progress = read_progress(profile)
+            worker = self._upkeep.worker(profile.name)
         problem = worker.reindex_problem if worker is not None and progress.target else ""
         return pb.GetReindexResponse(
             state=_state(progress.target, problem),

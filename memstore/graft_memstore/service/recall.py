@@ -86,8 +86,10 @@ class RecallServicer(recall_service_pb2_grpc.RecallServiceServicer):
         began = self._seconds()
         question = _question_of(request)
         deadline = Deadline.of_call(context)
-        with self._recalls.enter(deadline):
-            profile = self._profiles.open(request.profile, deadline.for_work())
+        with (
+            self._profiles.use(request.profile, deadline.for_work()) as profile,
+            self._recalls.enter(deadline),
+        ):
             embedded = self._embed(profile, request.text, request.embed_tokens_max, deadline)
             with profile.snapshot() as connection:
                 asked, index = _in_snapshot(profile, connection, question, embedded.vector)
@@ -115,8 +117,10 @@ class RecallServicer(recall_service_pb2_grpc.RecallServiceServicer):
         question = _narrowed(_question_of(request), request)
         top_k = _top_k_of(request)
         deadline = Deadline.of_call(context)
-        with self._recalls.enter(deadline):
-            profile = self._profiles.open(request.profile, deadline.for_work())
+        with (
+            self._profiles.use(request.profile, deadline.for_work()) as profile,
+            self._recalls.enter(deadline),
+        ):
             embedded = self._embed(profile, request.text, request.embed_tokens_max, deadline)
             with profile.snapshot() as connection:
                 asked, index = _in_snapshot(profile, connection, question, embedded.vector)

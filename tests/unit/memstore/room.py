@@ -62,7 +62,8 @@ class Room:
                 now_ms=self.clock,
                 random=os.urandom,
                 opened=self._opened,
-            )
+            ),
+            seconds=lambda: self.clock.ms / 1_000,
         )
         self.on_open: Callable[[Profile[VectorIndex]], None] = (
             self.upkeep.watch if watched else lambda _: None

@@ -2,7 +2,8 @@
 
 import stat
 import threading
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from itertools import islice
 from pathlib import Path
 
 import pytest
@@ -18,6 +19,7 @@ from graft.wire.errors import (
 )
 from graft_memstore.recall.index import VectorIndex
 from graft_memstore.store.profile import Profile, peek_model
+from graft_memstore.store.profiles import OPEN_WAITERS_MAX
 
 
 def test_the_default_profile_is_made_by_its_first_use(still_room: Room) -> None:
@@ -112,6 +114,28 @@ def test_a_profile_that_is_slow_to_open_is_in_nobody_s_way_but_its_own(still_roo
 
     assert (others, open_meanwhile) == (["other", "new"], ["new", "other"])
     assert first is second
+
+
+def test_no_more_wait_for_one_profile_than_leave_room_for_others(still_room: Room) -> None:
+    still_room.profiles.add("slow")
+    still_room.profiles.close()
+    with (
+        open_room(still_room.root, watched=False) as room,
+        ThreadPoolExecutor(OPEN_WAITERS_MAX + 8) as pool,
+    ):
+        begun, go_on = threading.Event(), threading.Event()
+        room.on_open = lambda profile: hold(profile.name, begun, go_on)
+
+        tries = [
+            pool.submit(room.profiles.open, "slow", WAIT_SECONDS)
+            for _ in range(OPEN_WAITERS_MAX + 8)
+        ]
+        refused = [type(each.exception()) for each in islice(as_completed(tries, WAIT_SECONDS), 8)]
+        go_on.set()
+        opened = {each.result(WAIT_SECONDS) for each in tries if each.exception() is None}
+
+    assert refused == [BusyError] * 8
+    assert len(opened) == 1
 
 
 def hold(name: str, begun: threading.Event, go_on: threading.Event) -> None:
