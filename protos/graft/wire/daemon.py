@@ -17,7 +17,7 @@ from grpc_reflection.v1alpha import reflection
 from graft.wire.build import build_id
 from graft.wire.launch import BUSY, READY, ServiceRecord, write_record
 from graft.wire.locks import FileLock
-from graft.wire.paths import Home
+from graft.wire.paths import DIRECTORY_TRIES, Home
 from graft.wire.server import Activity, build_server
 
 EXIT_LOCK_TAKEN = 75
@@ -129,7 +129,7 @@ def run_daemon(
     names = register(server, control)
     _add_standard_services(server, control, names)
     path = options.home.socket(options.service)
-    inode = _bind(server, path)
+    inode = _bind(server, options.home, path)
     write_record(options.home, _record(options, path))
     _tell(options.ready_fd, READY)
     log.info("started service=%s pid=%d", options.service, os.getpid())
@@ -140,6 +140,7 @@ def run_daemon(
     control.health.enter_graceful_shutdown()
     server.stop(GRACE_SECONDS).wait()
     on_stop()
+    options.home.leave_runtime_directory()
     log.info("stopped service=%s", options.service)
     life.release()
     if start_lock is not None:
@@ -153,8 +154,8 @@ def _add_standard_services(server: grpc.Server, control: Control, names: Iterabl
     reflection.enable_server_reflection(reflected, server)
 
 
-def _bind(server: grpc.Server, path: Path) -> int:
-    """Listen on *path* and return its inode.
+def _bind(server: grpc.Server, home: Home, path: Path) -> int:
+    """Listen on *path*, in the runtime directory of *home*, and return its inode.
 
     gRPC takes over whatever socket is at its path, and on its end removes whatever is there
     then. So it binds a name of its own, which is renamed: its end removes nothing of others.
@@ -164,13 +165,27 @@ def _bind(server: grpc.Server, path: Path) -> int:
         if leftover.name.removeprefix(f"{path.stem}.").isdecimal():
             leftover.unlink(missing_ok=True)
     draft = path.with_suffix(f".{os.getpid()}")
-    server.add_insecure_port(f"unix:{draft}")
+    _add_port(server, home, draft)
     server.start()
     draft.chmod(0o600)
     draft.rename(path)
     inode = _inode(path)
     assert inode is not None, "the socket was there a moment ago"
     return inode
+
+
+def _add_port(server: grpc.Server, home: Home, path: Path) -> None:
+    """Bind *path*; once it is there nobody removes its directory any more."""
+    for _ in range(DIRECTORY_TRIES):
+        home.runtime_directory()
+        try:
+            server.add_insecure_port(f"unix:{path}")
+        except RuntimeError:
+            if path.parent.exists():
+                raise
+        else:
+            return
+    raise RuntimeError(f"{path.parent} was removed again and again")
 
 
 def _inode(path: Path) -> int | None:

@@ -8,6 +8,7 @@ import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import grpc
 import psutil
@@ -195,6 +196,68 @@ def test_the_socket_is_for_its_owner_alone(home: Home) -> None:
     assert home.runtime_path().stat().st_mode & 0o777 == 0o700
     assert home.root.stat().st_mode & 0o777 == 0o700
     assert home.record(SERVICE).stat().st_mode & 0o777 == 0o600
+
+
+@pytest.fixture
+def far_home(tmp_path: Path) -> Iterator[Home]:
+    """A home whose path is too long for sockets."""
+    home = Home(root=tmp_path / ("h" * 100))
+    yield home
+    kill_service(home, SERVICE)
+    assert wait_until_gone(home, SERVICE, time.monotonic() + SECONDS)
+
+
+def test_the_last_service_of_a_home_takes_its_directory_in_tmp_along(far_home: Home) -> None:
+    pid = start(far_home)
+    folder = far_home.runtime_path()
+    (folder / "another.sock").touch()
+
+    os.kill(pid, signal.SIGTERM)
+    assert wait_until_gone(far_home, SERVICE, deadline())
+    with_another = folder.is_dir()
+    (folder / "another.sock").unlink()
+    os.kill(start(far_home), signal.SIGTERM)
+    assert wait_until_gone(far_home, SERVICE, deadline())
+
+    assert with_another
+    assert not folder.exists()
+    assert folder.parent.is_dir()
+
+
+def test_a_directory_of_sockets_inside_the_home_or_of_a_person_s_choice_is_left(
+    tmp_path: Path,
+) -> None:
+    chosen = Home(root=tmp_path, runtime=tmp_path / "chosen")
+    with TemporaryDirectory(prefix="graft-") as short:
+        inside = Home(root=Path(short))
+        for home in (inside, chosen):
+            home.runtime_directory()
+            home.leave_runtime_directory()
+
+        assert inside.runtime_path() == Path(short) / "run"
+        assert inside.runtime_path().is_dir()
+    assert chosen.runtime_path().is_dir()
+
+
+def test_a_service_starts_while_another_that_ends_removes_their_directory(far_home: Home) -> None:
+    folder = far_home.runtime_path()
+    ended = threading.Event()
+
+    def remove_it() -> None:
+        while not ended.wait(0.0002):
+            far_home.leave_runtime_directory()
+
+    remover = threading.Thread(target=remove_it)
+    remover.start()
+    try:
+        for _ in range(3):
+            pid = start(far_home)
+            assert folder.is_dir()
+            os.kill(pid, signal.SIGTERM)
+            assert wait_until_gone(far_home, SERVICE, deadline())
+    finally:
+        ended.set()
+        remover.join(SECONDS)
 
 
 def test_starting_leaves_no_zombie(home: Home) -> None:
