@@ -17,6 +17,7 @@ from grpc_reflection.v1alpha import reflection
 from graft.wire.build import build_id
 from graft.wire.launch import BUSY, READY, ServiceRecord, write_record
 from graft.wire.locks import FileLock
+from graft.wire.logs import LOG_BYTES_MAX, keep_log_small
 from graft.wire.paths import DIRECTORY_TRIES, Home
 from graft.wire.server import Activity, build_server
 
@@ -38,6 +39,7 @@ class DaemonOptions:
         idle_minutes: minutes without use after which it ends; 0: never.
         ready_fd: descriptor to tell when it listens; None when nobody waits.
         not_use: full names of methods that do not count as use.
+        log_bytes_max: size from which on its log is put aside, looked at once a second.
     """
 
     home: Home
@@ -46,6 +48,7 @@ class DaemonOptions:
     idle_minutes: float
     ready_fd: int | None
     not_use: tuple[str, ...] = ()
+    log_bytes_max: int = LOG_BYTES_MAX
 
 
 class Control:
@@ -228,6 +231,7 @@ def _wait(
     idle_limit = options.idle_minutes * 60
     pause = min(WATCH_SECONDS, idle_limit / 4) if idle_limit else WATCH_SECONDS
     while not control.wait(pause):
+        _look_after_log(options)
         if _inode(path) != inode:
             return "its socket has gone", None
         if not idle_limit or control.idle_seconds() < idle_limit:
@@ -239,3 +243,10 @@ def _wait(
             return "idle", start_lock
         start_lock.release()
     return "asked to", None
+
+
+def _look_after_log(options: DaemonOptions) -> None:
+    try:
+        keep_log_small(options.home.log(options.service), options.log_bytes_max)
+    except OSError as error:
+        log.warning("cannot put the log aside because=%s", error)
