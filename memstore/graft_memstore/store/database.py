@@ -4,8 +4,8 @@ import errno
 import os
 import shutil
 import stat
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import TypeAlias
 
@@ -100,27 +100,35 @@ def _is_full(path: Path) -> bool:
         return False
 
 
-def open_connection(path: Path, *, write: bool = True) -> apsw.Connection:
+def open_connection(
+    path: Path, *, write: bool = True, mounts: Callable[[], str] = read_mounts
+) -> apsw.Connection:
     """Open *path* with every pragma and extension that the store relies on.
 
     A missing file is made, readable by its owner alone, and a file that others may read loses
-    that. With ``write=False`` the connection refuses to change anything.
+    that. Who writes also chooses its journal; with ``write=False`` the connection refuses to
+    change anything.
+
+    Args:
+        path: the database file.
+        write: whether anything is to be changed.
+        mounts: tells what is mounted where, as ``/proc/self/mountinfo`` has it.
 
     Raises:
         ServiceError: see `database_errors`.
     """
     _keep_private(path)
     with database_errors(path):
-        connection = apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READWRITE)
+        if write:
+            _choose_journal(path, mounts())
+        connection = _connect(path)
         try:
-            connection.set_busy_timeout(LOCK_WAIT_MS)
             # Otherwise each new value that is bound makes SQLite plan the statement anew, which
             # costs a search more than running its statements does.
             connection.config(apsw.SQLITE_DBCONFIG_ENABLE_QPSG, 1)
             _load_vectors(connection)
             for pragma in PRAGMAS:
                 connection.execute(pragma)
-            _set_journal(connection, path)
             if not write:
                 connection.execute("PRAGMA query_only = ON")
         except BaseException:
@@ -135,17 +143,52 @@ def journal_mode(path: Path, mounts: str) -> str:
     return "wal" if write_ahead_log_is_safe(file_system_of(real, mounts)) else "delete"
 
 
-def _set_journal(connection: apsw.Connection, path: Path) -> None:
-    wanted = journal_mode(path, read_mounts())
-    if wanted == "wal":
+def _connect(path: Path) -> apsw.Connection:
+    connection = apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READWRITE)
+    connection.set_busy_timeout(LOCK_WAIT_MS)
+    return connection
+
+
+def _choose_journal(path: Path, mounts: str) -> None:
+    """Give the file its journal: the write-ahead log where that works, else the rollback one."""
+    if journal_mode(path, mounts) != "wal" or not _takes_the_log(path):
+        _leave_the_log(path)
+
+
+def _takes_the_log(path: Path) -> bool:
+    """Bring the file to the write-ahead log; tell whether it can be written to by that.
+
+    The type of a file system promises shared memory, and it may fail all the same.
+    """
+    with closing(_connect(path)) as connection:
         try:
             # The answer is the mode that holds now: "delete" where shared memory cannot be had.
-            connection.execute("PRAGMA journal_mode = WAL").fetchall()
-            connection.execute("PRAGMA user_version").fetchall()
-        except (apsw.IOError, apsw.CantOpenError, apsw.ProtocolError):
-            # Shared memory failed although the file system's type promised it.
-            wanted = "delete"
-    if wanted == "delete":
+            mode = connection.execute("PRAGMA journal_mode = WAL").fetchone()
+            # Only who writes needs the shared memory whole; waiting is for later.
+            connection.set_busy_timeout(0)
+            if _can_begin(connection):
+                connection.execute("ROLLBACK")
+        except (apsw.IOError, apsw.CantOpenError, apsw.ProtocolError, apsw.ReadOnlyError):
+            if _is_full(path):
+                raise  # it lacks room today, which is no reason to change its journal
+            return False
+    return mode == ("wal",)
+
+
+def _can_begin(connection: apsw.Connection) -> bool:
+    """Take the lock; False where another program has it, by the shared memory that is there."""
+    try:
+        connection.execute("BEGIN IMMEDIATE")
+    except apsw.BusyError:
+        return False
+    return True
+
+
+def _leave_the_log(path: Path) -> None:
+    """Bring the file to the rollback journal, with all that is still in its write-ahead log."""
+    with closing(_connect(path)) as connection:
+        # Whoever is alone with the file reads the log without shared memory.
+        connection.execute("PRAGMA locking_mode = EXCLUSIVE").fetchall()
         connection.execute("PRAGMA journal_mode = DELETE").fetchall()
 
 

@@ -22,6 +22,7 @@ from graft.wire.errors import (
 from graft.wire.paths import PROFILE_NAME, PROFILE_NAME_RULE
 from graft_memstore.model import DEFAULT_PROFILE, ModelId
 from graft_memstore.store.chain import AuditChain, ChainHead, audit_key
+from graft_memstore.store.filesystem import read_mounts
 from graft_memstore.store.profile import DATABASE_FILE, Index, Profile, ProfileParts
 
 PRIVATE_FOLDER = 0o700
@@ -47,7 +48,8 @@ class StoreOptions(Generic[IndexT]):
         make_index: makes the empty index of a model with so many dimensions.
         now_ms: wall clock, UTC milliseconds.
         random: random bytes, such as `os.urandom`.
-        opened: called once with every profile that has been opened.
+        opened: called with every profile that has been opened.
+        mounts: tells what is mounted where; see `open_connection`.
     """
 
     profiles: Path
@@ -56,6 +58,7 @@ class StoreOptions(Generic[IndexT]):
     now_ms: Callable[[], int]
     random: Callable[[int], bytes]
     opened: Callable[[Profile[IndexT]], None]
+    mounts: Callable[[], str] = read_mounts
 
 
 @dataclass(slots=True, kw_only=True)
@@ -297,6 +300,7 @@ class Profiles(Generic[IndexT]):
             make_index=options.make_index,
             now_ms=options.now_ms,
             random=options.random,
+            mounts=options.mounts,
         )
         profile = Profile(name, options.profiles / name, parts)
         options.opened(profile)

@@ -13,6 +13,7 @@ from graft_memstore.ids import IdMaker
 from graft_memstore.model import Caller, NewNote, Note, NoteId
 from graft_memstore.recall.index import VectorIndex
 from graft_memstore.recall.similar import SimilarNotes
+from graft_memstore.store.filesystem import read_mounts
 from graft_memstore.store.full_notes import read_full_notes
 from graft_memstore.store.pending import count_pending
 from graft_memstore.store.profile import Profile
@@ -44,12 +45,15 @@ class Room:
     Args:
         root: folder of the home.
         watched: let the background threads run.
+        mounts: tells what is mounted where.
 
     Attributes:
         on_open: called with each profile that has been opened, on the thread that opened it.
     """
 
-    def __init__(self, root: Path, *, watched: bool = True) -> None:
+    def __init__(
+        self, root: Path, *, watched: bool = True, mounts: Callable[[], str] = read_mounts
+    ) -> None:
         self.root = root
         self.clock = FixedClock()
         self.embedder = FakeEmbedder()
@@ -62,6 +66,7 @@ class Room:
                 now_ms=self.clock,
                 random=os.urandom,
                 opened=self._opened,
+                mounts=mounts,
             ),
             seconds=lambda: self.clock.ms / 1_000,
         )
@@ -100,6 +105,7 @@ class Room:
         key: RequestKey | None = None,
         single: bool = False,
         wait: bool = False,
+        seconds: float = WAIT_SECONDS,
     ) -> InsertReply:
         """Store notes together and return what became of them."""
         order = InsertOrder(
@@ -109,7 +115,7 @@ class Room:
             single=single,
             wait_for_passages=wait,
         )
-        return self.inserter.insert(self.profile, order, Deadline(WAIT_SECONDS))
+        return self.inserter.insert(self.profile, order, Deadline(seconds))
 
     def delete(
         self,
@@ -158,9 +164,11 @@ class Room:
 
 
 @contextmanager
-def open_room(root: Path, *, watched: bool = True) -> Iterator[Room]:
+def open_room(
+    root: Path, *, watched: bool = True, mounts: Callable[[], str] = read_mounts
+) -> Iterator[Room]:
     """Open a room for the length of a test."""
-    room = Room(root, watched=watched)
+    room = Room(root, watched=watched, mounts=mounts)
     try:
         yield room
     finally:
