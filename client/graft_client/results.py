@@ -231,7 +231,11 @@ class Profile:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReindexProgress:
-    """How far a reindex is; *state* is "none" when none runs."""
+    """How far a reindex is; *state* is "none" when none runs.
+
+    Of *total* notes *done* are embedded whole by the target, or, when none runs, by the model
+    that serves.
+    """
 
     state: ReindexState
     target_model: str

@@ -8,7 +8,7 @@ from typing import TypedDict
 
 from graft.wire.metadata import CallMetadata
 from graft.wire.paths import Home
-from graft.wire.settings import SettingError, Settings, load
+from graft.wire.settings import SettingError, Settings, load, load_what_is_good
 from graft_client.errors import SettingsError
 from graft_client.scope import Project, find_project
 
@@ -83,21 +83,9 @@ class Configuration:
 
     @property
     def target(self) -> Path | None:
-        """Socket to use instead of the home's own; None: the home's own.
-
-        Raises:
-            SettingsError: it is something else than a Unix socket's absolute path.
-        """
+        """Socket to use instead of the home's own; None: the home's own."""
         target = self.settings.text("target")
-        if not target:
-            return None
-        path = Path(target.removeprefix("unix:"))
-        if not path.is_absolute():
-            raise SettingsError(
-                f"target (GRAFT_TARGET) is {target!r}; it must be a socket, such as"
-                " unix:/run/graft/memstore.sock"
-            )
-        return path
+        return Path(target.removeprefix("unix:")) if target else None
 
     @property
     def may_start(self) -> bool:
@@ -140,9 +128,6 @@ def configure(
         settings = load(around, place.config_file, flags or {})
     except SettingError as error:
         raise SettingsError(str(error)) from error
-    if settings.number("timeout_seconds") <= 0:
-        source = settings.source("timeout_seconds")
-        raise SettingsError(f"timeout_seconds (from {source}) must be above 0")
     return Configuration(
         home=place,
         settings=settings,
@@ -150,6 +135,19 @@ def configure(
         door=door,
         environ=around,
     )
+
+
+def configure_with_what_is_good(
+    *, home: str | Path | None, flags: Mapping[str, str], door: str
+) -> tuple[Configuration, tuple[str, ...]]:
+    """Read what `configure` does, leaving out what cannot be used; return what that is too."""
+    around = environment(home)
+    place = Home.resolve(around)
+    settings, problems = load_what_is_good(around, place.config_file, flags)
+    configuration = Configuration(
+        home=place, settings=settings, directory=_working_directory(), door=door, environ=around
+    )
+    return configuration, tuple(str(problem) for problem in problems)
 
 
 def environment(

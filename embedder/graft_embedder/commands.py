@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from graft.wire.models import BGE_M3, STARTER, default_model_name
+from graft.wire.models import BGE_M3, MODEL_NAME, STARTER, default_model_name
 from graft.wire.paths import Home
 from graft.wire.settings import Settings
 from graft_embedder import registry
@@ -233,6 +233,8 @@ def _name_of(path: Path) -> str:
     name = re.sub(r"[^a-z0-9._-]+", "-", path.stem.lower()).strip("._-")[:NAME_LENGTH_MAX]
     if not name:
         raise ModelFileError(f"no name can be made of {path.name!r}; give one with --name")
+    if not MODEL_NAME.fullmatch(name):
+        name = f"{name.removesuffix('.start')}-start"
     return f"{name}-file"[:NAME_LENGTH_MAX] if name in BY_NAME else name
 
 

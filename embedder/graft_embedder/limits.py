@@ -40,9 +40,6 @@ BATCH_TOKENS_GPU = 4096
 """Tokens in one decode on a GPU, where launching is what costs; the attention mask of so many
 takes 32 MB of its memory."""
 
-BATCH_TOKENS_MIN = 16
-"""Least value of the setting batch_tokens that is taken."""
-
 QUEUE_CALLS_MAX = 32
 """Calls that wait or run; below the server's 64 workers, so that health and GetModel answer."""
 

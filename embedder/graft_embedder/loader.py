@@ -20,7 +20,6 @@ from graft_embedder.identity import FileDigests, Identity, identify
 from graft_embedder.limits import (
     BATCH_TOKENS_CPU,
     BATCH_TOKENS_GPU,
-    BATCH_TOKENS_MIN,
     CACHE_BYTES_MAX,
     CACHE_TEXT_BYTES_MAX,
     QUERY_TOKENS_CPU,
@@ -241,20 +240,12 @@ class LoadPlan:
 def plan_loading(
     options: LoaderOptions, facts: ModelFacts, entry: Entry, backend: Backend
 ) -> LoadPlan:
-    """Decide how to load the model of *entry* on *backend*.
-
-    Raises:
-        ModelFileError: a setting cannot be meant.
-    """
-    try:
-        layers = gpu_layers(options.gpu_layers, backend)
-    except ValueError as error:
-        raise ModelFileError(str(error)) from error
+    """Decide how to load the model of *entry* on *backend*."""
+    layers = gpu_layers(options.gpu_layers, backend)
     # With no layer on the GPU everything is computed on the processor.
     used = backend if layers else Backend.CPU
     on_cpu = used is Backend.CPU
     batch = options.batch_tokens or (BATCH_TOKENS_CPU if on_cpu else BATCH_TOKENS_GPU)
-    batch = max(batch, BATCH_TOKENS_MIN)
     return LoadPlan(
         load=LoadOptions(
             pooling=entry.pooling,

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from graft.wire.models import MODEL_NAME, RegistryError, read_registry
+from graft.wire.models import MODEL_NAME, MODEL_NAME_RULE, RegistryError, read_registry
 from graft.wire.paths import Home
 from graft_embedder.catalogue import BY_NAME, CATALOGUE, CosineBackground, Entry, Pooling
 from graft_embedder.errors import ModelFileError
@@ -68,8 +68,8 @@ def register(home: Home, entry: Entry) -> None:
     """
     if entry.name in BY_NAME or not MODEL_NAME.fullmatch(entry.name):
         raise ModelFileError(
-            f"a model cannot be called {entry.name!r}; choose --name: lower-case letters, digits,"
-            f" '.', '_', '-', at most 40, and not {' or '.join(BY_NAME)}"
+            f"a model cannot be called {entry.name!r}; choose --name: {MODEL_NAME_RULE}, and not"
+            f" {' or '.join(BY_NAME)}"
         )
     kept = registered(home)
     if entry.name not in kept and len(kept) >= REGISTERED_MAX:

@@ -13,6 +13,9 @@ DEFAULT_SECONDS = 30.0
 LONGEST_SECONDS = 3600.0
 """A call may not take longer, whatever its deadline."""
 
+ANSWER_MARGIN_SECONDS = 1.0
+"""Work that is waited for ends this long before its caller gives up, who then hears why."""
+
 NO_DEADLINE_SECONDS = 1e9
 """gRPC reports some hundred thousand million years where the caller set no deadline."""
 
@@ -53,6 +56,10 @@ class Deadline:
         """
         left = self.left()
         return max(left - seconds, left / 2)
+
+    def for_work(self) -> float:
+        """Return the seconds that work may take so that its caller still hears how it went."""
+        return self.sooner(ANSWER_MARGIN_SECONDS)
 
     def wait(self, seconds: float) -> None:
         """Wait *seconds*, less when the caller goes or time is over."""

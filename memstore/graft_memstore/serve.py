@@ -34,6 +34,7 @@ from graft_memstore.service.profiles import ProfilesServicer
 from graft_memstore.service.recall import RecallServicer
 from graft_memstore.settings import MemstoreSettings
 from graft_memstore.store.profiles import Profiles, StoreOptions
+from graft_memstore.upkeep.closer import Closer
 from graft_memstore.upkeep.resume import has_work
 from graft_memstore.upkeep.upkeep import Upkeep
 from graft_memstore.write.insert import Inserter
@@ -46,7 +47,7 @@ DAEMON = daemon_service_pb2.DESCRIPTOR.services_by_name["DaemonService"].full_na
 NOTES = notes_service_pb2.DESCRIPTOR.services_by_name["NotesService"].full_name
 PROFILES = profiles_service_pb2.DESCRIPTOR.services_by_name["ProfilesService"].full_name
 RECALL = recall_service_pb2.DESCRIPTOR.services_by_name["RecallService"].full_name
-NOT_USE = (f"/{DAEMON}/GetStatus", f"/{DAEMON}/Stop", f"/{DAEMON}/CheckProfile")
+NOT_USE = (f"/{DAEMON}/GetStatus", f"/{DAEMON}/Stop")
 
 log = logging.getLogger(__name__)
 
@@ -101,6 +102,7 @@ class Memstore:
                 opened=self.upkeep.watch,
             )
         )
+        self.closer = Closer(self.profiles, self.upkeep)
 
     def register(self, server: grpc.Server, control: Control) -> Sequence[str]:
         """Add every servicer to *server* and go on with what an earlier process left."""
@@ -148,6 +150,7 @@ class Memstore:
 
     def stop(self) -> None:
         """Put everything away: the threads, the files, the embedders."""
+        self.closer.stop()
         self.upkeep.stop()
         self.profiles.close()
         self.embedders.stop()

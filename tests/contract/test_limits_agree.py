@@ -2,12 +2,17 @@
 
 import pytest
 
+from graft.wire import settings
+from graft.wire.errors import FieldViolation
 from graft_client import limits as told
 from graft_client.surroundings import find
 from graft_embedder import limits as embedder
 from graft_memstore import applicability, embedding
+from graft_memstore.errors import BadFieldsError
+from graft_memstore.model import NewNote
 from graft_memstore.service import recall
 from graft_memstore.write import limits as kept
+from graft_memstore.write.validate import check_note
 
 SHARED = sorted(set(vars(told)) & set(vars(kept)) - {"Limit"})
 
@@ -24,6 +29,38 @@ def test_the_names_were_found() -> None:
 def test_questions_have_the_documented_limits() -> None:
     assert told.QUERY_BYTES_MAX == recall.TEXT_BYTES_MAX
     assert (told.TOP_K, told.TOP_K_MAX) == (recall.TOP_K_DEFAULT, recall.TOP_K_MAX)
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        *("user", "team:web", "project:github.com/a/b", "project:/home/ü", "plain name", "日本"),
+        *(" user", "user\n", "a\tb", "a\u2028b", "\x7f", "\u200b", "project:", "team: "),
+        *("s" * kept.SCOPE_CHARS_MAX, "s" * (kept.SCOPE_CHARS_MAX + 1)),
+    ],
+)
+def test_a_scope_can_be_set_where_a_note_can_have_it(value: str) -> None:
+    assert settings.BY_NAME["scope"].rule.accepts(value) == (problems(scope=value) == [])
+
+
+@pytest.mark.parametrize(
+    "value",
+    ["", "A. Person <a@b.c>", "two\nlines", *("a" * (kept.AUTHOR_CHARS_MAX + n) for n in (0, 1))],
+)
+def test_an_author_can_be_set_where_a_note_can_have_it(value: str) -> None:
+    assert settings.BY_NAME["author"].rule.accepts(value) == (problems(author=value) == [])
+
+
+def problems(*, scope: str = "user", author: str = "") -> list[FieldViolation]:
+    try:
+        check_note(NewNote(title="a title", scope=scope, author=author))
+    except BadFieldsError as error:
+        return list(error.violations)
+    return []
+
+
+def test_a_setting_s_tokens_are_enough_for_the_embedder() -> None:
+    assert settings.EMBED_TOKENS_MIN == embedder.WINDOW_TOKENS_MIN
 
 
 def test_the_embedder_takes_what_the_memstore_stores() -> None:

@@ -131,18 +131,25 @@ def test_a_foreign_writer_is_waited_for_and_reads_go_on(shell: Shell) -> None:
     assert shell.run("get", waiting["id"], "--json").json()["title"] == "a note after the lock"
 
 
-def test_a_lock_that_is_held_for_long_is_told_clearly(shell: Shell) -> None:
+def test_a_lock_that_is_held_for_long_is_named_and_reads_go_on(shell: Shell) -> None:
     shell.insert("a note before the lock")
-    foreign = apsw.Connection(str(database(shell)))
-    foreign.execute("BEGIN IMMEDIATE")
+    with contextlib.closing(apsw.Connection(str(database(shell)))) as foreign:
+        foreign.execute("BEGIN IMMEDIATE")
 
-    refused = shell.run("insert", "--title", "never stored", "--json", "--timeout", "20")
-    foreign.execute("ROLLBACK")
-    foreign.close()
+        refused = [
+            shell.run("insert", "--title", "never stored", "--json", "--timeout", seconds)
+            for seconds in ("4", "20", "2")
+        ]
+        during = shell.query("a note before the lock")
 
-    assert refused.status == 1
-    assert json.loads(refused.err)["reason"] == "DATABASE_LOCKED"
+    assert [each.status for each in refused] == [1, 1, 1]
+    for each in refused:
+        told = json.loads(each.err)
+        assert told["reason"] == "DATABASE_LOCKED"
+        assert f"fuser {database(shell)}" in told["message"]
+    assert during["hit"] == "STRONG"
     assert len(shell.run("list", "--json").lines()) == 1
+    assert shell.insert("a note after the lock")["state"] == "active"
 
 
 def test_pending_vectors_survive_a_restart(shell: Shell) -> None:

@@ -71,7 +71,6 @@ def check(session: Session) -> None:
         graft config check
     """
     path = session.configuration.home.config_file  # reading the settings is the check
-    _ = session.configuration.target
     found = path.is_file()
     if session.output.as_json:
         session.output.record({"ok": True, "path": str(path), "exists": found})

@@ -40,6 +40,7 @@ def stop(session: Session, force: bool) -> None:
     Example:
         graft stop
     """
+    session.do_without_wrong_settings()
     pid = session.graft.stop(force=force)
     if session.output.as_json:
         session.output.record({"stopped": pid})
@@ -56,6 +57,7 @@ def status(session: Session) -> None:
     Example:
         graft status --json
     """
+    session.do_without_wrong_settings()
     _write_status(session.output, session.graft.status())
 
 

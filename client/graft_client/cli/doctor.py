@@ -15,7 +15,7 @@ from graft_client.cli.words import count_of
 from graft_client.doctor.places import check_places, profile_names
 from graft_client.doctor.processes import check_locks, check_status
 from graft_client.doctor.programs import check_models, check_programs
-from graft_client.errors import GraftError, SettingsError, StorageError
+from graft_client.errors import GraftError, StorageError
 from graft_client.programs import MEMSTORE, embedder_services
 from graft_client.results import Check
 
@@ -53,19 +53,17 @@ def doctor(session: Session, start: bool) -> None:
 
 def _checks(session: Session, *, start: bool) -> Iterator[Check]:
     home = session.home
-    try:
-        configuration = session.configured(autostart="1" if start else "0")
-    except SettingsError as error:
-        # No call can be made before they are right; what needs no call is looked at all the same.
-        yield Check(name="settings", ok=False, detail=error.message)
-        yield from check_places(home, session.environ)
-        yield from check_programs()
-        yield from check_locks(home, [MEMSTORE, *embedder_services(home)])
-        return
-    yield Check(name="settings", ok=True, detail=f"{home.config_file} and the environment are good")
+    configuration, problems = session.configured_with_what_is_good(autostart="1" if start else "0")
+    for problem in problems:
+        yield Check(name="settings", ok=False, detail=problem)
+    if not problems:
+        yield Check(
+            name="settings", ok=True, detail=f"{home.config_file} and the environment are good"
+        )
     yield from check_places(home, session.environ)
     yield from check_programs()
-    yield from check_models(configuration)
+    if not problems:  # the embedder's program reads them too
+        yield from check_models(configuration)
     with graft_client.Graft(configuration=configuration) as graft:
         if start:
             yield from _told("start", lambda: _start(graft))

@@ -44,6 +44,7 @@ def settings() -> str:
             f"`{each.name}`",
             f"`{each.variable}`",
             f"`{each.default}`" if each.default else "empty",
+            each.rule.allowed,
             each.help,
         )
         for each in SETTINGS
@@ -51,7 +52,7 @@ def settings() -> str:
     outside = [(f"`{each.variable}`", each.help) for each in ENVIRONMENT_ONLY]
     return "\n\n".join(
         (
-            _table(("setting", "variable", "default", "what it does"), in_file),
+            _table(("setting", "variable", "default", "allowed", "what it does"), in_file),
             "In the environment alone:",
             _table(("variable", "what it does"), outside),
         )

@@ -12,7 +12,12 @@ from graft_client.cli.options import given
 from graft_client.cli.output import Output, Style
 from graft_client.errors import InputError
 from graft_client.scope import ALL_SCOPES, AllScopes
-from graft_client.settings import Configuration, configure, environment
+from graft_client.settings import (
+    Configuration,
+    configure,
+    configure_with_what_is_good,
+    environment,
+)
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -53,12 +58,21 @@ class Session:
 
     def configured(self, **settings: str) -> Configuration:
         """Give the settings of this run with some that the command itself decides."""
-        flags = {
-            setting: str(self._given[option])
-            for option, setting in _SETTINGS_OF_OPTIONS.items()
-            if option in self._given
-        }
-        return configure(home=self._given.get("home"), flags={**flags, **settings}, door="cli")
+        flags = {**self._flags(), **settings}
+        return configure(home=self._given.get("home"), flags=flags, door="cli")
+
+    def configured_with_what_is_good(
+        self, **settings: str
+    ) -> tuple[Configuration, tuple[str, ...]]:
+        """Give the same without what cannot be used, and what that is."""
+        flags = {**self._flags(), **settings}
+        return configure_with_what_is_good(home=self._given.get("home"), flags=flags, door="cli")
+
+    def do_without_wrong_settings(self) -> None:
+        """Go on with the settings that are good, for a command that must work at any rate."""
+        self.configuration, problems = self.configured_with_what_is_good()
+        for problem in problems:
+            self.output.say(f"graft: done without a setting: {problem}")
 
     @property
     def chosen_profile(self) -> str:
@@ -89,6 +103,13 @@ class Session:
         """Close what was opened."""
         if self._opened:
             self.graft.close()
+
+    def _flags(self) -> dict[str, str]:
+        return {
+            setting: str(self._given[option])
+            for option, setting in _SETTINGS_OF_OPTIONS.items()
+            if option in self._given
+        }
 
 
 def with_session(function: Callable[Concatenate[Session, P], R]) -> Callable[P, R]:

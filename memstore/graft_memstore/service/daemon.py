@@ -113,8 +113,11 @@ class DaemonServicer(daemon_service_pb2_grpc.DaemonServiceServicer):
         self, request: pb.CheckProfileRequest, context: grpc.ServicerContext
     ) -> pb.CheckProfileResponse:
         """Check a profile from inside."""
-        with self._checks.enter(Deadline.of_call(context)):
-            profile = self._parts.profiles.open(request.profile)
+        deadline = Deadline.of_call(context)
+        with (
+            self._parts.profiles.use(request.profile, deadline.for_work()) as profile,
+            self._checks.enter(deadline),
+        ):
             worker = self._parts.upkeep.worker(profile.name)
             findings = check_profile(profile, "" if worker is None else worker.problem)
         return pb.CheckProfileResponse(

@@ -1,5 +1,7 @@
 """NotesService: store, get, list, delete and count notes."""
 
+from contextlib import AbstractContextManager
+
 import grpc
 from blake3 import blake3
 from typing_extensions import override
@@ -24,6 +26,7 @@ from graft_memstore.service.convert import (
 from graft_memstore.service.page_token import page_of, token_after
 from graft_memstore.store.full_notes import read_full_notes, read_full_page
 from graft_memstore.store.notes import PageFilter
+from graft_memstore.store.profile import Profile
 from graft_memstore.store.profiles import Profiles
 from graft_memstore.store.stats import read_stats
 from graft_memstore.write.delete import DeleteOrder, DeleteOutcome, take_away
@@ -89,7 +92,7 @@ class NotesServicer(notes_service_pb2_grpc.NotesServiceServicer):
         self, request: pb.GetNoteRequest, context: grpc.ServicerContext
     ) -> pb.GetNoteResponse:
         """Give one note by its id."""
-        with self._profiles.open(request.profile).snapshot() as connection:
+        with self._use(request.profile, context) as profile, profile.snapshot() as connection:
             note_id = find_note(connection, request.id)
             note = read_full_notes(connection, [note_id])[0]
         return pb.GetNoteResponse(note=note_message(note))
@@ -110,8 +113,7 @@ class NotesServicer(notes_service_pb2_grpc.NotesServiceServicer):
             since_ms=request.since_ms,
         )
         page = page_of(wanted, request.page_token)
-        profile = self._profiles.open(request.profile)
-        with profile.snapshot() as connection:
+        with self._use(request.profile, context) as profile, profile.snapshot() as connection:
             # One more than asked for tells whether another page follows.
             notes = read_full_page(
                 connection, page, now_ms=profile.now_ms(connection), count_max=count + 1
@@ -134,8 +136,8 @@ class NotesServicer(notes_service_pb2_grpc.NotesServiceServicer):
             caller=caller_of(context),
         )
         deadline = Deadline.of_call(context)
-        profile = self._profiles.open(request.profile)
-        reply = take_away(profile, order, max(deadline.left(), 1.0))
+        with self._profiles.use(request.profile, deadline.for_work()) as profile:
+            reply = take_away(profile, order, deadline.for_work())
         return pb.DeleteNoteResponse(
             id=reply.id, outcome=OUTCOMES[reply.outcome], event=reply.event
         )
@@ -146,9 +148,9 @@ class NotesServicer(notes_service_pb2_grpc.NotesServiceServicer):
     ) -> pb.GetStatsResponse:
         """Count what a profile holds."""
         scope = check_scopes(scope_filter_of(request.scope))
-        profile = self._profiles.open(request.profile)
-        with profile.snapshot() as connection:
+        with self._use(request.profile, context) as profile, profile.snapshot() as connection:
             stats = read_stats(connection, scope)
+            file_bytes = profile.file_bytes()
         return pb.GetStatsResponse(
             notes=stats.notes,
             scopes=[pb.ScopeCount(scope=name, notes=count) for name, count in stats.scopes],
@@ -157,7 +159,7 @@ class NotesServicer(notes_service_pb2_grpc.NotesServiceServicer):
             vectors=stats.vectors,
             pending=stats.pending,
             events=stats.events,
-            file_bytes=profile.file_bytes(),
+            file_bytes=file_bytes,
             model=stats.model,
             notes_elsewhere=stats.notes_elsewhere,
         )
@@ -166,8 +168,16 @@ class NotesServicer(notes_service_pb2_grpc.NotesServiceServicer):
         self, profile_name: str, order: InsertOrder, context: grpc.ServicerContext
     ) -> InsertReply:
         deadline = Deadline.of_call(context)
-        with self._inserts.enter(deadline):
-            return self._inserter.insert(self._profiles.open(profile_name), order, deadline)
+        with (
+            self._profiles.use(profile_name, deadline.for_work()) as profile,
+            self._inserts.enter(deadline),
+        ):
+            return self._inserter.insert(profile, order, deadline)
+
+    def _use(
+        self, profile_name: str, context: grpc.ServicerContext
+    ) -> AbstractContextManager[Profile[VectorIndex]]:
+        return self._profiles.use(profile_name, Deadline.of_call(context).for_work())
 
 
 def _key_of(

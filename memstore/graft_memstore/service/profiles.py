@@ -9,6 +9,7 @@ from graft.memory.v1 import profiles_service_pb2 as pb
 from graft.memory.v1 import profiles_service_pb2_grpc
 from graft.wire.errors import ModelNotFoundError, ServiceError
 from graft.wire.models import RegistryError
+from graft_memstore.deadline import Deadline
 from graft_memstore.model import Model
 from graft_memstore.recall.index import VectorIndex
 from graft_memstore.store.profile import database_bytes, peek_model
@@ -50,7 +51,8 @@ class ProfilesServicer(profiles_service_pb2_grpc.ProfilesServiceServicer):
         self, request: pb.AddProfileRequest, context: grpc.ServicerContext
     ) -> pb.AddProfileResponse:
         """Make a profile."""
-        return pb.AddProfileResponse(profile=self._message(self._profiles.add(request.name).name))
+        added = self._profiles.add(request.name, Deadline.of_call(context).for_work())
+        return pb.AddProfileResponse(profile=self._message(added.name))
 
     @override
     def StartReindex(
@@ -63,11 +65,12 @@ class ProfilesServicer(profiles_service_pb2_grpc.ProfilesServiceServicer):
                 f"no model is named {request.model[:80]!r}; there are {', '.join(names)}; "
                 "another is added with: graft model pull, or: graft model use"
             )
-        profile = self._profiles.open(request.profile)
-        ask_for_reindex(profile, request.model)
-        worker = self._upkeep.worker(profile.name)
-        if worker is not None:
-            worker.begin_reindex()
+        deadline = Deadline.of_call(context)
+        with self._profiles.use(request.profile, deadline.for_work()) as profile:
+            ask_for_reindex(profile, request.model, deadline.for_work())
+            worker = self._upkeep.worker(profile.name)
+            if worker is not None:
+                worker.begin_reindex()
         return pb.StartReindexResponse()
 
     @override
@@ -75,9 +78,10 @@ class ProfilesServicer(profiles_service_pb2_grpc.ProfilesServiceServicer):
         self, request: pb.GetReindexRequest, context: grpc.ServicerContext
     ) -> pb.GetReindexResponse:
         """Tell how far a reindex is."""
-        profile = self._profiles.open(request.profile)
-        progress = read_progress(profile)
-        worker = self._upkeep.worker(profile.name)
+        deadline = Deadline.of_call(context)
+        with self._profiles.use(request.profile, deadline.for_work()) as profile:
+            progress = read_progress(profile)
+            worker = self._upkeep.worker(profile.name)
         problem = worker.reindex_problem if worker is not None and progress.target else ""
         return pb.GetReindexResponse(
             state=_state(progress.target, problem),

@@ -12,10 +12,12 @@ from typing_extensions import override
 from graft.memory.v1 import note_pb2, recall_service_pb2_grpc
 from graft.memory.v1 import recall_service_pb2 as pb
 from graft.wire.errors import BadFieldError, ModelNotReadyError
+from graft.wire.settings import EMBED_TOKENS_MAX, EMBED_TOKENS_MIN
 from graft_memstore.applicability import format_applies_to
 from graft_memstore.deadline import Deadline
 from graft_memstore.embedding import Embedder, QueryVector, TextRefusedError, model_for
 from graft_memstore.gate import Hit
+from graft_memstore.lexical import fold_question
 from graft_memstore.model import Background, ModelRole, NoteId
 from graft_memstore.recall.answer import (
     DeadEnd,
@@ -40,6 +42,7 @@ from graft_memstore.store.full_notes import read_full_notes
 from graft_memstore.store.models import read_model
 from graft_memstore.store.profile import Profile
 from graft_memstore.store.profiles import Profiles
+from graft_memstore.write.characters import is_blank
 from graft_memstore.write.validate import check_context, check_keyword_filter, check_scopes
 
 RECALLS_MAX = 20
@@ -47,8 +50,9 @@ RECALLS_MAX = 20
 TEXT_BYTES_MAX = 64 * 1024
 TOP_K_DEFAULT = 25
 TOP_K_MAX = 256
-EMBED_TOKENS_MAX = 8_192
-"""No model takes more tokens for a question."""
+NOTHING_TO_LOOK_FOR = (
+    "holds nothing that can be seen, so there is nothing to look for; ask in words"
+)
 UNKNOWN_BACKGROUND = Background(mean=0.5, deviation=0.12, count=8.0)
 """For a model that does not know its own: wide, and soon outweighed by the store's."""
 
@@ -95,8 +99,10 @@ class RecallServicer(recall_service_pb2_grpc.RecallServiceServicer):
         began = self._seconds()
         question = replace(_question_of(request), context=check_context(request.context))
         deadline = Deadline.of_call(context)
-        with self._recalls.enter(deadline):
-            profile = self._profiles.open(request.profile)
+        with (
+            self._profiles.use(request.profile, deadline.for_work()) as profile,
+            self._recalls.enter(deadline),
+        ):
             embedded = self._embed(profile, request.text, request.embed_tokens_max, deadline)
             with profile.snapshot() as connection:
                 asked, index = _in_snapshot(profile, connection, question, embedded.vector)
@@ -127,8 +133,10 @@ class RecallServicer(recall_service_pb2_grpc.RecallServiceServicer):
         question = _narrowed(_question_of(request), request)
         top_k = _top_k_of(request)
         deadline = Deadline.of_call(context)
-        with self._recalls.enter(deadline):
-            profile = self._profiles.open(request.profile)
+        with (
+            self._profiles.use(request.profile, deadline.for_work()) as profile,
+            self._recalls.enter(deadline),
+        ):
             embedded = self._embed(profile, request.text, request.embed_tokens_max, deadline)
             with profile.snapshot() as connection:
                 asked, index = _in_snapshot(profile, connection, question, embedded.vector)
@@ -145,14 +153,20 @@ class RecallServicer(recall_service_pb2_grpc.RecallServiceServicer):
     def _embed(
         self, profile: Profile[VectorIndex], text: str, tokens_max: int, deadline: Deadline
     ) -> Embedded:
-        """Return the question's vector by the profile's model, waiting for it if need be."""
+        """Return the question's vector by the profile's model, waiting for it if need be.
+
+        Raises:
+            BadFieldError: nothing in the text can be looked for.
+        """
         began = self._seconds()
         serving = profile.serving_model
         vector = None
         try:
             wanted = model_for(serving, self._embedder)
             vector = self._embedder.embed_query(wanted, text, tokens_max, deadline)
-        except (ModelNotReadyError, TextRefusedError):
+        except (ModelNotReadyError, TextRefusedError) as error:
+            if isinstance(error, TextRefusedError) and not fold_question(text).terms:
+                raise BadFieldError("text", NOTHING_TO_LOOK_FOR) from error
             # The answer says so: words alone, never STRONG.
             vector = None
         return Embedded(vector=vector, seconds=self._seconds() - began)
@@ -165,13 +179,14 @@ def _question_of(request: pb.QueryRequest | pb.RetrieveRequest) -> Question:
         BadFieldError: there is no text or too much of it, no scope, or too many tokens.
     """
     size = len(request.text.encode("utf-8", "surrogatepass"))
-    if not request.text.strip():
-        raise BadFieldError("text", "is empty; ask something")
+    if is_blank(request.text):
+        raise BadFieldError("text", NOTHING_TO_LOOK_FOR)
     if size > TEXT_BYTES_MAX:
         raise BadFieldError("text", f"{size:,} bytes; {TEXT_BYTES_MAX:,} at most")
-    if request.embed_tokens_max > EMBED_TOKENS_MAX:
+    tokens = request.embed_tokens_max
+    if tokens and not EMBED_TOKENS_MIN <= tokens <= EMBED_TOKENS_MAX:
         raise BadFieldError(
-            "embed_tokens_max", f"{request.embed_tokens_max:,}; {EMBED_TOKENS_MAX:,} at most"
+            "embed_tokens_max", f"{tokens:,}; 0, or {EMBED_TOKENS_MIN} to {EMBED_TOKENS_MAX:,}"
         )
     return Question(
         text=request.text,

@@ -4,8 +4,8 @@ import errno
 import os
 import shutil
 import stat
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import TypeAlias
 
@@ -29,7 +29,7 @@ Connection: TypeAlias = apsw.Connection
 """What lies outside the store hands connections on by this name, and never makes one."""
 
 LOCK_WAIT_MS = 10_000
-"""How long a connection waits for another program's lock before it gives up."""
+"""How long a connection waits at most for another program's lock before it gives up."""
 
 FREE_BYTES_MIN = 64 * 1024
 """With less room than this the memory that connections share cannot grow."""
@@ -54,7 +54,7 @@ def database_errors(path: Path) -> Iterator[None]:
     """Turn SQLite's failures on *path* into refusals; a bug in a statement stays as it is.
 
     Raises:
-        DatabaseLockedError: another program kept its lock longer than `LOCK_WAIT_MS`.
+        DatabaseLockedError: another program kept its lock for longer than was waited.
         DiskFullError: there is no room.
         DatabaseDamagedError: the file is no database, is damaged, or the disk fails.
         WrongStateError: the file cannot be opened or written.
@@ -70,10 +70,7 @@ def database_errors(path: Path) -> Iterator[None]:
 
 def _refusal_for(error: apsw.Error, path: Path) -> ServiceError | None:
     if isinstance(error, (apsw.BusyError, apsw.LockedError)):
-        return DatabaseLockedError(
-            f"another program holds the lock of {path} for more than {LOCK_WAIT_MS // 1000} s; "
-            "end it or try again"
-        )
+        return locked_by_another(path)
     if isinstance(error, apsw.FullError) or (isinstance(error, apsw.IOError) and _is_full(path)):
         return DiskFullError(f"no room left on the disk of {path}; free some and try again")
     if isinstance(error, (apsw.CorruptError, apsw.NotADBError)):
@@ -87,6 +84,14 @@ def _refusal_for(error: apsw.Error, path: Path) -> ServiceError | None:
     return None
 
 
+def locked_by_another(path: Path) -> DatabaseLockedError:
+    """Build the refusal that says who is in the way of a change of *path*."""
+    return DatabaseLockedError(
+        f"another program holds the lock of {path}, so nothing can be changed; find it with:"
+        f" fuser {path}, and end it or try again"
+    )
+
+
 def _is_full(path: Path) -> bool:
     """Tell whether a failed read or write was for want of room; SQLite does not always say so."""
     try:
@@ -95,27 +100,35 @@ def _is_full(path: Path) -> bool:
         return False
 
 
-def open_connection(path: Path, *, write: bool = True) -> apsw.Connection:
+def open_connection(
+    path: Path, *, write: bool = True, mounts: Callable[[], str] = read_mounts
+) -> apsw.Connection:
     """Open *path* with every pragma and extension that the store relies on.
 
     A missing file is made, readable by its owner alone, and a file that others may read loses
-    that. With ``write=False`` the connection refuses to change anything.
+    that. Who writes also chooses its journal; with ``write=False`` the connection refuses to
+    change anything.
+
+    Args:
+        path: the database file.
+        write: whether anything is to be changed.
+        mounts: tells what is mounted where, as ``/proc/self/mountinfo`` has it.
 
     Raises:
         ServiceError: see `database_errors`.
     """
     _keep_private(path)
     with database_errors(path):
-        connection = apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READWRITE)
+        if write:
+            _choose_journal(path, mounts())
+        connection = _connect(path)
         try:
-            connection.set_busy_timeout(LOCK_WAIT_MS)
             # Otherwise each new value that is bound makes SQLite plan the statement anew, which
             # costs a search more than running its statements does.
             connection.config(apsw.SQLITE_DBCONFIG_ENABLE_QPSG, 1)
             _load_vectors(connection)
             for pragma in PRAGMAS:
                 connection.execute(pragma)
-            _set_journal(connection, path)
             if not write:
                 connection.execute("PRAGMA query_only = ON")
         except BaseException:
@@ -130,17 +143,52 @@ def journal_mode(path: Path, mounts: str) -> str:
     return "wal" if write_ahead_log_is_safe(file_system_of(real, mounts)) else "delete"
 
 
-def _set_journal(connection: apsw.Connection, path: Path) -> None:
-    wanted = journal_mode(path, read_mounts())
-    if wanted == "wal":
+def _connect(path: Path) -> apsw.Connection:
+    connection = apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READWRITE)
+    connection.set_busy_timeout(LOCK_WAIT_MS)
+    return connection
+
+
+def _choose_journal(path: Path, mounts: str) -> None:
+    """Give the file its journal: the write-ahead log where that works, else the rollback one."""
+    if journal_mode(path, mounts) != "wal" or not _takes_the_log(path):
+        _leave_the_log(path)
+
+
+def _takes_the_log(path: Path) -> bool:
+    """Bring the file to the write-ahead log; tell whether it can be written to by that.
+
+    The type of a file system promises shared memory, and it may fail all the same.
+    """
+    with closing(_connect(path)) as connection:
         try:
             # The answer is the mode that holds now: "delete" where shared memory cannot be had.
-            connection.execute("PRAGMA journal_mode = WAL").fetchall()
-            connection.execute("PRAGMA user_version").fetchall()
-        except (apsw.IOError, apsw.CantOpenError, apsw.ProtocolError):
-            # Shared memory failed although the file system's type promised it.
-            wanted = "delete"
-    if wanted == "delete":
+            mode = connection.execute("PRAGMA journal_mode = WAL").fetchone()
+            # Only who writes needs the shared memory whole; waiting is for later.
+            connection.set_busy_timeout(0)
+            if _can_begin(connection):
+                connection.execute("ROLLBACK")
+        except (apsw.IOError, apsw.CantOpenError, apsw.ProtocolError, apsw.ReadOnlyError):
+            if _is_full(path):
+                raise  # it lacks room today, which is no reason to change its journal
+            return False
+    return mode == ("wal",)
+
+
+def _can_begin(connection: apsw.Connection) -> bool:
+    """Take the lock; False where another program has it, by the shared memory that is there."""
+    try:
+        connection.execute("BEGIN IMMEDIATE")
+    except apsw.BusyError:
+        return False
+    return True
+
+
+def _leave_the_log(path: Path) -> None:
+    """Bring the file to the rollback journal, with all that is still in its write-ahead log."""
+    with closing(_connect(path)) as connection:
+        # Whoever is alone with the file reads the log without shared memory.
+        connection.execute("PRAGMA locking_mode = EXCLUSIVE").fetchall()
         connection.execute("PRAGMA journal_mode = DELETE").fetchall()
 
 

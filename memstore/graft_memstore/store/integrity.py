@@ -35,7 +35,9 @@ def write_lock_is_free(path: Path) -> bool:
     Raises:
         ServiceError: see `open_connection`.
     """
-    with database_errors(path), closing(open_connection(path)) as connection:
+    with database_errors(path), closing(open_connection(path, write=False)) as connection:
+        # One that reads leaves the file's journal as it is; taking the lock writes nothing.
+        connection.execute("PRAGMA query_only = OFF")
         connection.set_busy_timeout(WRITE_LOCK_WAIT_MS)
         try:
             connection.execute("BEGIN IMMEDIATE")

@@ -59,12 +59,14 @@ class ProfileParts(Generic[IndexT_co]):
         make_index: makes the empty index of a model with so many dimensions.
         now_ms: wall clock, UTC milliseconds.
         random: random bytes, such as `os.urandom`.
+        mounts: see `open_connection`.
     """
 
     chain: AuditChain
     make_index: Callable[[ModelId, int], IndexT_co]
     now_ms: Callable[[], int]
     random: Callable[[int], bytes]
+    mounts: Callable[[], str]
 
 
 class Profile(Generic[IndexT_co]):
@@ -86,7 +88,7 @@ class Profile(Generic[IndexT_co]):
         self._now_ms = parts.now_ms
         self._index: IndexT_co | None = None
         self._serving: Model | None = None
-        connection = open_connection(self.path)
+        connection = open_connection(self.path, mounts=parts.mounts)
         try:
             migrate(connection, self.path)
             self._context = WriteContext(chain=self.chain, site=_site(connection, parts.random))

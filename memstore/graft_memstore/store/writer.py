@@ -3,6 +3,7 @@
 import logging
 import queue
 import threading
+import time
 from collections.abc import Callable
 from concurrent.futures import Future
 from concurrent.futures import TimeoutError as FutureTimeoutError
@@ -12,13 +13,13 @@ from typing import TypeVar
 import apsw
 
 from graft.wire.errors import BusyError, DatabaseLockedError, StoppingError
-from graft_memstore.store.database import database_errors
+from graft_memstore.store.database import LOCK_WAIT_MS, database_errors, locked_by_another
 
 WRITES_WAITING_MAX = 256
 """Changes that may wait for the writer; one more is refused as busy."""
 
 WRITE_WAIT_SECONDS = 30.0
-"""How long a change waits for its turn."""
+"""How long a change waits for its turn and for another program's lock."""
 
 RETRY_AFTER_MS = 200
 STOP_SECONDS = 15.0
@@ -48,6 +49,8 @@ class Writer:
         # None ends the thread.
         self._jobs: queue.Queue[Callable[[], None] | None] = queue.Queue(WRITES_WAITING_MAX)
         self._stopping = False
+        # True while the thread waits for the file's lock; of our own changes none ever holds it.
+        self._locked_out = False
         self._lock = threading.Lock()
         self._thread = threading.Thread(target=self._work, name=f"writer-{path}", daemon=True)
         self._thread.start()
@@ -58,11 +61,12 @@ class Writer:
         Raises:
             BusyError: too many changes wait.
             DatabaseLockedError: it was not its turn within *wait_seconds*, or another program
-                held the lock.
+                held the lock for so long, or for `LOCK_WAIT_MS`.
             StoppingError: the service is stopping.
             DiskFullError, DatabaseDamagedError, WrongStateError: see `database_errors`.
         """
-        return self._submit(lambda: self._transact(job), wait_seconds)
+        end = time.monotonic() + wait_seconds
+        return self._submit(lambda: self._transact(job, end), wait_seconds)
 
     def run(self, job: Job[ResultT], wait_seconds: float = WRITE_WAIT_SECONDS) -> ResultT:
         """Run *job* on the writer's connection outside a transaction, such as a checkpoint.
@@ -90,6 +94,8 @@ class Writer:
             if not future.cancel():
                 # It runs already, and ends by itself: the lock's wait is bounded.
                 return future.result()
+            if self._locked_out:
+                raise locked_by_another(self._path) from error
             raise DatabaseLockedError(
                 f"{self._path} was being written to for {wait_seconds:.0f} s; try again"
             ) from error
@@ -111,8 +117,8 @@ class Writer:
             task()
         self._connection.close()
 
-    def _transact(self, job: Job[ResultT]) -> ResultT:
-        self._connection.execute("BEGIN IMMEDIATE")
+    def _transact(self, job: Job[ResultT], end: float) -> ResultT:
+        self._begin(end)
         try:
             result = job(self._connection)
             self._connection.execute("COMMIT")
@@ -127,6 +133,16 @@ class Writer:
             # The change is on the disk: its caller must hear so, whatever comes after.
             log.exception("bug after commit path=%s", self._path)
         return result
+
+    def _begin(self, end: float) -> None:
+        """Take the file's lock, waiting for another program's until *end* at most."""
+        left_ms = max(int((end - time.monotonic()) * 1000), 0)
+        self._connection.set_busy_timeout(min(left_ms, LOCK_WAIT_MS))
+        self._locked_out = True
+        try:
+            self._connection.execute("BEGIN IMMEDIATE")
+        finally:
+            self._locked_out = False
 
 
 def _settle(future: "Future[ResultT]", work: Callable[[], ResultT], path: Path) -> None:

@@ -24,6 +24,7 @@ from graft_memstore.store.pending import (
 from graft_memstore.store.profile import Index, Profile
 from graft_memstore.store.transaction import Transaction
 from graft_memstore.store.vectors import drop_bits
+from graft_memstore.store.writer import WRITE_WAIT_SECONDS
 from graft_memstore.write.prepare import ONE_WINDOW_CHARS
 from graft_memstore.write.vectors import add_model
 
@@ -35,7 +36,7 @@ class ReindexProgress:
     Attributes:
         target: model that the profile moves to; empty when none runs.
         serving: model that answers now; empty before the first vector.
-        done: notes that the target knows whole.
+        done: notes that the target knows whole; when none runs, that the serving model does.
         total: notes in all.
     """
 
@@ -45,7 +46,9 @@ class ReindexProgress:
     total: int
 
 
-def ask_for_reindex(profile: Profile[Index], model_name: str) -> None:
+def ask_for_reindex(
+    profile: Profile[Index], model_name: str, wait_seconds: float = WRITE_WAIT_SECONDS
+) -> None:
     """Enter that the profile is to move to *model_name*; asking again for it is safe.
 
     Asking for the model that serves gives up a move to another one and embeds what has no
@@ -71,7 +74,7 @@ def ask_for_reindex(profile: Profile[Index], model_name: str) -> None:
             _forget_target(transaction)
         meta.write(connection, meta.REINDEX_MODEL, model_name)
 
-    profile.write(enter)
+    profile.write(enter, wait_seconds)
 
 
 def read_progress(profile: Profile[Index]) -> ReindexProgress:
@@ -81,11 +84,13 @@ def read_progress(profile: Profile[Index]) -> ReindexProgress:
         serving = read_model(connection, ModelRole.SERVING)
         target = read_model(connection, ModelRole.TARGET)
         total = count_notes(connection)
-        left = total if target is None else count_notes_for_model(connection, target.model_id)
+        left = total
+        if target is not None or asked == "":
+            left = count_notes_for_model(connection, None if target is None else target.model_id)
     return ReindexProgress(
         target=asked,
         serving="" if serving is None else serving.name,
-        done=total - left if asked else 0,
+        done=total - left,
         total=total,
     )
 

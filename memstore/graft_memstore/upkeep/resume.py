@@ -4,7 +4,7 @@ from contextlib import closing
 from pathlib import Path
 
 from graft_memstore.store import meta
-from graft_memstore.store.database import database_errors, open_connection
+from graft_memstore.store.database import Connection, database_errors, open_connection
 from graft_memstore.store.erasures import count_erasures
 from graft_memstore.store.migrate import migrations, schema_version
 from graft_memstore.store.pending import count_pending
@@ -19,8 +19,13 @@ def has_work(path: Path) -> bool:
     with database_errors(path), closing(open_connection(path, write=False)) as connection:
         if schema_version(connection) != max(migrations()):
             return False
-        return bool(
-            count_pending(connection)
-            or count_erasures(connection)
-            or meta.read(connection, meta.REINDEX_MODEL) is not None
-        )
+        return work_waits(connection)
+
+
+def work_waits(connection: Connection) -> bool:
+    """Tell whether texts, notes or a reindex wait in the snapshot of *connection*."""
+    return (
+        count_pending(connection) > 0
+        or count_erasures(connection) > 0
+        or meta.read(connection, meta.REINDEX_MODEL) is not None
+    )

@@ -30,6 +30,14 @@ class Upkeep:
             self._workers[profile.name] = VectorWorker(profile, self._embedder)
             self._housekeepers[profile.name] = Housekeeper(profile)
 
+    def forget(self, profile: Profile[Index]) -> None:
+        """Look after *profile* no more, which is to be closed."""
+        with self._lock:
+            threads = [each.pop(profile.name, None) for each in (self._workers, self._housekeepers)]
+        for thread in threads:
+            if thread is not None:
+                thread.stop()
+
     def worker(self, profile_name: str) -> VectorWorker | None:
         """Return the thread that makes a profile's vectors, None for one that is not open."""
         with self._lock:

@@ -137,7 +137,7 @@ class Inserter(Generic[IndexT]):
             vectors = self._title_vectors(profile, prepared, deadline)
             earlier = profile.write(
                 lambda transaction: self._store(transaction, order, prepared, vectors),
-                max(deadline.left(), 1.0),
+                deadline.for_work(),
             )
         note_ids = [NoteId(each["id"]) for each in earlier["notes"]]
         if order.wait_for_passages:

@@ -17,7 +17,8 @@ from grpc_reflection.v1alpha import reflection
 from graft.wire.build import build_id
 from graft.wire.launch import BUSY, READY, ServiceRecord, write_record
 from graft.wire.locks import FileLock
-from graft.wire.paths import Home
+from graft.wire.logs import LOG_BYTES_MAX, keep_log_small
+from graft.wire.paths import DIRECTORY_TRIES, Home
 from graft.wire.server import Activity, build_server
 
 EXIT_LOCK_TAKEN = 75
@@ -38,6 +39,7 @@ class DaemonOptions:
         idle_minutes: minutes without use after which it ends; 0: never.
         ready_fd: descriptor to tell when it listens; None when nobody waits.
         not_use: full names of methods that do not count as use.
+        log_bytes_max: size from which on its log is put aside, looked at once a second.
     """
 
     home: Home
@@ -46,6 +48,7 @@ class DaemonOptions:
     idle_minutes: float
     ready_fd: int | None
     not_use: tuple[str, ...] = ()
+    log_bytes_max: int = LOG_BYTES_MAX
 
 
 class Control:
@@ -67,6 +70,13 @@ class Control:
     def is_idle(self) -> bool:
         """Tell whether no call runs and no work is pending."""
         return self._activity.calls == 0 and not self._busy()
+
+    def idle_seconds(self) -> float:
+        """Return how long nothing has been used; pending work is use as calls are."""
+        if self._busy():
+            self._activity.touch()
+            return 0.0
+        return self._activity.idle_seconds()
 
     def uptime_ms(self) -> int:
         """Return milliseconds since the process was started."""
@@ -122,17 +132,18 @@ def run_daemon(
     names = register(server, control)
     _add_standard_services(server, control, names)
     path = options.home.socket(options.service)
-    inode = _bind(server, path)
+    inode = _bind(server, options.home, path)
     write_record(options.home, _record(options, path))
     _tell(options.ready_fd, READY)
     log.info("started service=%s pid=%d", options.service, os.getpid())
-    reason, start_lock = _wait(options, control, activity, busy, (path, inode))
+    reason, start_lock = _wait(options, control, path, inode)
     log.info("stopping service=%s because=%s", options.service, reason)
     if _inode(path) == inode:
         path.unlink(missing_ok=True)
     control.health.enter_graceful_shutdown()
     server.stop(GRACE_SECONDS).wait()
     on_stop()
+    options.home.leave_runtime_directory()
     log.info("stopped service=%s", options.service)
     life.release()
     if start_lock is not None:
@@ -146,8 +157,8 @@ def _add_standard_services(server: grpc.Server, control: Control, names: Iterabl
     reflection.enable_server_reflection(reflected, server)
 
 
-def _bind(server: grpc.Server, path: Path) -> int:
-    """Listen on *path* and return its inode.
+def _bind(server: grpc.Server, home: Home, path: Path) -> int:
+    """Listen on *path*, in the runtime directory of *home*, and return its inode.
 
     gRPC takes over whatever socket is at its path, and on its end removes whatever is there
     then. So it binds a name of its own, which is renamed: its end removes nothing of others.
@@ -157,13 +168,27 @@ def _bind(server: grpc.Server, path: Path) -> int:
         if leftover.name.removeprefix(f"{path.stem}.").isdecimal():
             leftover.unlink(missing_ok=True)
     draft = path.with_suffix(f".{os.getpid()}")
-    server.add_insecure_port(f"unix:{draft}")
+    _add_port(server, home, draft)
     server.start()
     draft.chmod(0o600)
     draft.rename(path)
     inode = _inode(path)
     assert inode is not None, "the socket was there a moment ago"
     return inode
+
+
+def _add_port(server: grpc.Server, home: Home, path: Path) -> None:
+    """Bind *path*; once it is there nobody removes its directory any more."""
+    for _ in range(DIRECTORY_TRIES):
+        home.runtime_directory()
+        try:
+            server.add_insecure_port(f"unix:{path}")
+        except RuntimeError:
+            if path.parent.exists():
+                raise
+        else:
+            return
+    raise RuntimeError(f"{path.parent} was removed again and again")
 
 
 def _inode(path: Path) -> int | None:
@@ -193,27 +218,35 @@ def _tell(descriptor: int | None, answer: bytes) -> None:
 
 
 def _wait(
-    options: DaemonOptions,
-    control: Control,
-    activity: Activity,
-    busy: Callable[[], bool],
-    bound: tuple[Path, int],
+    options: DaemonOptions, control: Control, path: Path, inode: int
 ) -> tuple[str, FileLock | None]:
-    """Wait for a reason to end; return it, with the start lock where no start may overlap."""
-    path, inode = bound
-    idle_seconds = options.idle_minutes * 60
-    pause = min(WATCH_SECONDS, idle_seconds / 4) if idle_seconds else WATCH_SECONDS
+    """Wait for a reason to end; return it, with the start lock where no start may overlap.
+
+    Args:
+        options: see `DaemonOptions`.
+        control: of this process.
+        path: where its socket was bound.
+        inode: of that socket; another one there is not ours.
+    """
+    idle_limit = options.idle_minutes * 60
+    pause = min(WATCH_SECONDS, idle_limit / 4) if idle_limit else WATCH_SECONDS
     while not control.wait(pause):
+        _look_after_log(options)
         if _inode(path) != inode:
             return "its socket has gone", None
-        if busy():
-            activity.touch()
-        if not idle_seconds or activity.idle_seconds() < idle_seconds:
+        if not idle_limit or control.idle_seconds() < idle_limit:
             continue
         start_lock = FileLock(options.home.start_lock(options.service))
         if not start_lock.try_acquire():
             continue  # somebody is starting us, and will find us
-        if activity.idle_seconds() >= idle_seconds:
+        if control.idle_seconds() >= idle_limit:
             return "idle", start_lock
         start_lock.release()
     return "asked to", None
+
+
+def _look_after_log(options: DaemonOptions) -> None:
+    try:
+        keep_log_small(options.home.log(options.service), options.log_bytes_max)
+    except OSError as error:
+        log.warning("cannot put the log aside because=%s", error)

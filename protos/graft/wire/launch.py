@@ -19,12 +19,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from graft.wire.locks import FileLock, holder_of
+from graft.wire.logs import open_log, tail
 from graft.wire.paths import Home
 
 POLL_SECONDS = 0.02
 CONNECT_SECONDS = 2.0
-LOG_BYTES_MAX = 5 * 1024 * 1024
-LOG_TAIL_BYTES = 2_000
 FREE_BYTES_MIN = 64 * 1024
 """With less room than this no service writes its lock, record and log."""
 
@@ -190,7 +189,7 @@ def why_it_ended(home: Home, service: str, log_start: int, free_bytes: int) -> s
     """
     if free_bytes < FREE_BYTES_MIN:
         return f"{service} cannot start: no room left on the disk of {home.root}; free some"
-    last = _tail(home.log(service), log_start)
+    last = tail(home.log(service), log_start)
     return f"{service} ended at once: {last} (all of it: {home.log(service)})"
 
 
@@ -266,7 +265,7 @@ def _spawn(
     deadline: float,
 ) -> None:
     """Run *command* as a daemon and wait until it listens, or found its lock taken."""
-    log = _open_log(home.log(service))
+    log = open_log(home.log(service))
     log_start = os.fstat(log).st_size
     receiver, sender = os.pipe()
     try:
@@ -308,17 +307,3 @@ def _read_answer(receiver: int, deadline: float) -> bytes | None:
             return b""
         answer += piece
     return answer
-
-
-def _open_log(path: Path) -> int:
-    with contextlib.suppress(FileNotFoundError):
-        if path.stat().st_size > LOG_BYTES_MAX:
-            path.rename(path.with_suffix(".log.1"))
-    return os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
-
-
-def _tail(path: Path, start: int) -> str:
-    with path.open("rb") as file:
-        file.seek(max(start, path.stat().st_size - LOG_TAIL_BYTES))
-        lines = file.read().decode("utf-8", "replace").strip().splitlines()
-    return lines[-1] if lines else "it wrote nothing"

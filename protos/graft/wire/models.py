@@ -9,8 +9,14 @@ STARTER = "starter"
 BGE_M3 = "bge-m3"
 BGE_M3_FILE = "bge-m3-Q8_0.gguf"
 
-MODEL_NAME = re.compile(r"[a-z0-9][a-z0-9._-]{0,39}")
-"""A model's name: it also names the embedder's socket, lock and log."""
+MODEL_NAME = re.compile(r"(?!.*\.start$)[a-z0-9][a-z0-9._-]{0,39}")
+"""A model's name: it also names the embedder's socket, lock and log. The life lock of a model named
+"x.start" would be the start lock of "x"."""
+
+MODEL_NAME_RULE = (
+    "1 to 40 lower-case letters, digits, '.', '_' or '-', a letter or digit first, not .start last"
+)
+"""`MODEL_NAME` in words, for whoever chose another."""
 
 
 class RegistryError(ValueError):

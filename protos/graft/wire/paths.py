@@ -2,6 +2,7 @@
 
 import hashlib
 import os
+import re
 import stat
 from collections.abc import Mapping
 from contextlib import suppress
@@ -15,6 +16,16 @@ SOCKET_PATH_BYTES_MAX = 100
 
 SOCKET_NAME_BYTES_MIN = len("/memstore.sock")
 """Room for the shortest name of a socket that says what it is."""
+
+
+DIRECTORY_TRIES = 20
+"""How often a directory is made that vanishes as soon as it is there."""
+
+PROFILE_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}")
+"""A profile's name: it also names its folder."""
+
+PROFILE_NAME_RULE = 'a letter or digit followed by up to 63 letters, digits, "_" or "-"'
+"""`PROFILE_NAME` in words."""
 
 
 class UnsafeDirectoryError(OSError):
@@ -34,8 +45,16 @@ def private_directory(path: Path, own_content: frozenset[str] = frozenset()) -> 
     Raises:
         UnsafeDirectoryError: something else is there, or it is another user's, or others may enter.
     """
-    with suppress(FileExistsError):
-        path.mkdir(mode=0o700, parents=True, exist_ok=True)
+    for _ in range(DIRECTORY_TRIES):
+        with suppress(FileExistsError):
+            path.mkdir(mode=0o700, parents=True, exist_ok=True)
+        # The last service of a home takes its empty directory along, maybe right now.
+        with suppress(FileNotFoundError):
+            return _checked(path, own_content)
+    raise UnsafeDirectoryError(f"{path} was removed again and again; see which program does that")
+
+
+def _checked(path: Path, own_content: frozenset[str]) -> Path:
     found = path.lstat()
     if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.getuid():
         raise UnsafeDirectoryError(
@@ -151,11 +170,22 @@ class Home:
             private_directory(path.parent)
         return private_directory(path)
 
+    def leave_runtime_directory(self) -> None:
+        """Remove the directory of the sockets where it lies in /tmp and nothing is in it.
+
+        One that is about to bind a socket in it makes it again.
+        """
+        path = self.runtime_path()
+        if self.runtime is None and path.parent != self.root:
+            with suppress(OSError):
+                path.rmdir()
+
     def socket(self, service: str) -> Path:
         """Socket of *service*; its name is cut with a digest where it would be too long."""
         name = service
         room = SOCKET_PATH_BYTES_MAX - len(os.fsencode(self.runtime_path())) - len("/.sock")
         if len(name) > room:
             digest = hashlib.sha256(service.encode()).hexdigest()[:8]
-            name = f"{service[: max(room - 9, 0)]}-{digest}"
+            # No model's name has a tilde, so none is the cut name of another.
+            name = f"{service[: max(room - 9, 0)]}~{digest}"
         return self.runtime_path() / f"{name}.sock"

@@ -4,12 +4,53 @@ import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
 
-Kind = Literal["text", "integer", "number", "flag"]
+from graft.wire.models import MODEL_NAME, MODEL_NAME_RULE
+from graft.wire.paths import PROFILE_NAME, PROFILE_NAME_RULE
+from graft.wire.setting_rules import (
+    ON,
+    Flag,
+    Number,
+    Rule,
+    Whole,
+    line,
+    name_like,
+    one_of,
+    or_empty,
+    scope,
+    socket_address,
+    web_address,
+)
 
-ON = frozenset({"1", "true", "yes", "on"})
-OFF = frozenset({"0", "false", "no", "off"})
+SCOPE_CHARS_MAX = 1_024
+AUTHOR_CHARS_MAX = 256
+
+TIMEOUT_SECONDS_MAX = 86_400
+"""A day; no call is worth waiting for longer."""
+
+IDLE_MINUTES_MAX = 525_600
+"""A year; who wants longer wants 0."""
+
+GPU_LAYERS_MAX = 9_999
+"""More than any model has: who writes 99 or 999 means all of them."""
+
+THREADS_MAX = 512
+"""llama.cpp's own limit (GGML_MAX_N_THREADS)."""
+
+BATCH_TOKENS_MIN = 16
+BATCH_TOKENS_MAX = 16_384
+"""The attention mask of so many tokens takes half a gigabyte, four times as much for twice."""
+
+EMBED_TOKENS_MIN = 16
+"""A single character can take more tokens than fewer."""
+
+EMBED_TOKENS_MAX = 8_192
+"""No model takes more tokens for a question."""
+
+CONFIG_BYTES_MAX = 1024 * 1024
+"""A settings file is not larger."""
+
+VALUE_SHOWN_CHARS = 80
 
 
 class SettingError(ValueError):
@@ -23,74 +64,72 @@ class Setting:
     Attributes:
         name: key in the file and in the code.
         variable: environment variable.
-        kind: how its text is read.
+        rule: what it may be.
         default: text of the value that holds when nobody set one.
         help: what it does, one sentence, with its unit.
-        choices: the only values; empty where any will do.
     """
 
     name: str
     variable: str
-    kind: Kind
+    rule: Rule
     default: str
     help: str
-    choices: tuple[str, ...] = ()
 
 
 SETTINGS = (
     Setting(
         name="profile",
         variable="GRAFT_PROFILE",
-        kind="text",
+        rule=name_like(PROFILE_NAME, PROFILE_NAME_RULE),
         default="default",
         help="Profile that calls go to.",
     ),
     Setting(
         name="scope",
         variable="GRAFT_SCOPE",
-        kind="text",
+        rule=or_empty(scope(SCOPE_CHARS_MAX)),
         default="",
         help="Scope of reads and writes; empty: the working directory's project and user.",
     ),
     Setting(
         name="author",
         variable="GRAFT_AUTHOR",
-        kind="text",
+        rule=line(AUTHOR_CHARS_MAX),
         default="",
         help="Author of new notes.",
     ),
     Setting(
         name="autostart",
         variable="GRAFT_AUTOSTART",
-        kind="flag",
+        rule=Flag(),
         default="1",
         help="Start the services when nothing answers.",
     ),
     Setting(
         name="target",
         variable="GRAFT_TARGET",
-        kind="text",
+        rule=or_empty(socket_address()),
         default="",
         help="Socket of a memstore to use instead of the home's own (unix:PATH); starts nothing.",
     ),
     Setting(
         name="timeout_seconds",
         variable="GRAFT_TIMEOUT",
-        kind="number",
+        rule=Number(most=TIMEOUT_SECONDS_MAX, zero=False),
         default="30",
         help="Seconds that a call may take.",
     ),
     Setting(
         name="idle_minutes",
         variable="GRAFT_IDLE_MINUTES",
-        kind="number",
+        rule=Number(most=IDLE_MINUTES_MAX, zero=True),
         default="30",
         help="Minutes without use after which a service ends; 0: never.",
     ),
     Setting(
         name="model",
         variable="GRAFT_MODEL",
-        kind="text",
+        rule=or_empty(name_like(MODEL_NAME, MODEL_NAME_RULE)),
         default="",
         help="Model of profiles without vectors; empty: the one chosen with `graft model use`,"
         " else bge-m3 if it is there, else starter.",
@@ -98,45 +137,44 @@ SETTINGS = (
     Setting(
         name="model_mirror",
         variable="GRAFT_MODEL_MIRROR",
-        kind="text",
+        rule=or_empty(web_address()),
         default="",
         help="Base address that model files are fetched from instead of their own.",
     ),
     Setting(
         name="gpu_layers",
         variable="GRAFT_GPU_LAYERS",
-        kind="text",
+        rule=Whole(most=GPU_LAYERS_MAX, words=("auto",)),
         default="auto",
         help="Layers to put on the GPU; auto: all of them when the build has a GPU backend.",
     ),
     Setting(
         name="threads",
         variable="GRAFT_THREADS",
-        kind="integer",
+        rule=Whole(most=THREADS_MAX),
         default="0",
         help="Threads that the model computes with; 0: the CPUs that the process may use.",
     ),
     Setting(
         name="batch_tokens",
         variable="GRAFT_BATCH_TOKENS",
-        kind="integer",
+        rule=Whole(least=BATCH_TOKENS_MIN, most=BATCH_TOKENS_MAX),
         default="0",
         help="Tokens that one decode holds at most; 0: what suits the backend.",
     ),
     Setting(
         name="embed_tokens_max",
         variable="GRAFT_EMBED_TOKENS_MAX",
-        kind="integer",
+        rule=Whole(least=EMBED_TOKENS_MIN, most=EMBED_TOKENS_MAX),
         default="0",
         help="Tokens of a question that are embedded; 0: 256 on a processor, 512 on a GPU.",
     ),
     Setting(
         name="log_level",
         variable="GRAFT_LOG_LEVEL",
-        kind="text",
+        rule=one_of("debug", "info", "warning", "error"),
         default="info",
-        help="Least level that services log: debug, info, warning or error.",
-        choices=("debug", "info", "warning", "error"),
+        help="Least level that services log.",
     ),
 )
 
@@ -177,71 +215,105 @@ def load(
     """Read all settings; flags beat the environment, that the file, that the defaults.
 
     An empty variable counts as not set. Unknown keys of the file are errors, so that a
-    misspelt one is noticed.
+    misspelt one is noticed; so are values that cannot work, also where a flag beats them.
 
     Raises:
-        SettingError: a value cannot be read, or the file cannot, or it has an unknown key.
+        SettingError: a value cannot be meant, or the file cannot be read, or it has an unknown
+            key.
     """
-    in_file = _read_file(config_file)
-    values: dict[str, str] = {}
-    sources: dict[str, str] = {}
-    for setting in SETTINGS:
-        value, source = setting.default, "default"
-        if setting.name in in_file:
-            value, source = in_file[setting.name], str(config_file)
-        if environ.get(setting.variable):
-            value, source = environ[setting.variable], "environment"
-        if flags is not None and setting.name in flags:
-            value, source = flags[setting.name], "flag"
-        _check(setting, value, source)
-        values[setting.name] = value
-        sources[setting.name] = source
-    return Settings(values, sources)
+    settings, problems = load_what_is_good(environ, config_file, flags)
+    if problems:
+        raise problems[0]
+    return settings
 
 
-def _read_file(path: Path) -> dict[str, str]:
+def load_what_is_good(
+    environ: Mapping[str, str], config_file: Path, flags: Mapping[str, str] | None = None
+) -> tuple[Settings, tuple[SettingError, ...]]:
+    """Read all settings as `load` does, but leave out what cannot be meant; return that too.
+
+    So a service can be ended and looked at whatever the settings have become.
+    """
+    in_file, problems = _read_file(config_file)
+    given = (
+        (str(config_file), in_file),
+        ("environment", _from_environment(environ)),
+        ("flag", flags or {}),
+    )
+    values = {setting.name: setting.default for setting in SETTINGS}
+    sources = dict.fromkeys(values, "default")
+    for source, found in given:
+        for setting in SETTINGS:
+            if setting.name not in found:
+                continue
+            if not setting.rule.accepts(found[setting.name]):
+                problems.append(_wrong(setting, found[setting.name], source))
+                continue
+            values[setting.name] = found[setting.name]
+            sources[setting.name] = source
+    return Settings(values, sources), tuple(problems)
+
+
+def _from_environment(environ: Mapping[str, str]) -> dict[str, str]:
+    return {
+        setting.name: environ[setting.variable]
+        for setting in SETTINGS
+        if environ.get(setting.variable)
+    }
+
+
+def _read_file(path: Path) -> tuple[dict[str, str], list[SettingError]]:
+    """Return the values in the file as text, and what of the file cannot be meant."""
     try:
-        table = tomllib.loads(path.read_text("utf-8"))
+        table = tomllib.loads(_content(path))
     except FileNotFoundError:
-        return {}
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        raise SettingError(f"{path} cannot be read: {error}; see `graft config path`") from error
+        return {}, []
+    # A thousand brackets in a row are as deep as the parser's stack.
+    except (OSError, ValueError, RecursionError) as error:
+        return {}, [SettingError(f"{path} cannot be read: {error}; mend it or move it away")]
+    problems: list[SettingError] = []
     unknown = sorted(set(table) - set(BY_NAME))
     if unknown:
-        raise SettingError(
-            f"{path} has unknown settings: {', '.join(unknown)}; `graft config show` lists them all"
+        shown = ", ".join(unknown)[:VALUE_SHOWN_CHARS]
+        problems.append(
+            SettingError(f"{path} has unknown settings: {shown}; there are {', '.join(BY_NAME)}")
         )
-    return {name: _as_text(path, name, value) for name, value in table.items()}
+    in_file: dict[str, str] = {}
+    for setting in SETTINGS:
+        if setting.name not in table:
+            continue
+        value = table[setting.name]
+        # A yes for a number, or a number for a name, is not what somebody meant.
+        if type(value) in setting.rule.toml_types:
+            in_file[setting.name] = _as_text(value)
+        else:
+            problems.append(_wrong(setting, value, str(path)))
+    return in_file, problems
 
 
-def _as_text(path: Path, name: str, value: object) -> str:
+def _content(path: Path) -> str:
+    if path.exists() and not path.is_file():
+        raise ValueError("it is no file")
+    with path.open("rb") as file:
+        content = file.read(CONFIG_BYTES_MAX + 1)
+    if len(content) > CONFIG_BYTES_MAX:
+        raise ValueError(f"it has more than {CONFIG_BYTES_MAX:,} bytes")
+    return content.decode("utf-8")
+
+
+def _as_text(value: object) -> str:
+    """Return a value of the file as a variable would have it."""
     if isinstance(value, bool):
         return "1" if value else "0"
-    if isinstance(value, (str, int, float)):
-        return str(value)
-    raise SettingError(f"{path}: {name} must be a text, a number or true or false")
+    return str(value)
 
 
-def _check(setting: Setting, value: str, source: str) -> None:
-    wanted = {
-        "integer": "a whole number, 0 or more",
-        "number": "a number, 0 or more",
-        "flag": "1 or 0",
-        "text": f"one of {', '.join(setting.choices)}",
-    }
-    try:
-        if setting.kind == "integer":
-            good = int(value) >= 0
-        elif setting.kind == "number":
-            good = 0 <= float(value) < float("inf")
-        elif setting.kind == "flag":
-            good = value.lower() in ON | OFF
-        else:
-            good = not setting.choices or value in setting.choices
-    except ValueError:
-        good = False
-    if not good:
-        raise SettingError(
-            f"{setting.name} ({setting.variable}, from {source}) is {value!r}; "
-            f"it must be {wanted[setting.kind]}"
-        )
+def _wrong(setting: Setting, value: object, source: str) -> SettingError:
+    shown = repr(value)
+    if len(shown) > VALUE_SHOWN_CHARS:
+        shown = f"{shown[:VALUE_SHOWN_CHARS]}…"
+    quotes = "" if isinstance(value, str) or int in setting.rule.toml_types else "in quotes: "
+    return SettingError(
+        f"{setting.name} ({setting.variable}, from {source}) is {shown}; it must be"
+        f" {quotes}{setting.rule.allowed}"
+    )

@@ -156,15 +156,27 @@ def test_a_bug_of_the_service_shows_no_word_of_the_transport(
     assert "Traceback" not in done.err
 
 
-def test_a_broken_setting_ends_with_2(command: Command, home: Path) -> None:
-    (home / "config.toml").write_text("timeout_seconds = 'soon'\n")
+@pytest.mark.parametrize(
+    ("content", "told"),
+    [
+        ("timeout_seconds = 'soon'", "is 'soon'; it must be a number above 0"),
+        ("gpu_layers = 'many'", "is 'many'; it must be auto, or a whole number"),
+        ("model = 'no such model'", "is 'no such model'; it must be empty, or 1 to 40"),
+        ("profile = 'a b'", "is 'a b'; it must be a letter or digit"),
+        ("profile = 7", "is 7; it must be in quotes"),
+    ],
+)
+def test_a_broken_setting_ends_with_2(
+    command: Command, home: Path, content: str, told: str
+) -> None:
+    (home / "config.toml").write_text(content)
 
     done = command("stats", "--json")
     check = command("config", "check", "--json")
 
     assert (done.code, check.code) == (2, 2)
     assert done.error()["reason"] == "BAD_SETTING"
-    assert "timeout_seconds" in check.error()["message"]
+    assert f"from {home / 'config.toml'}) {told}" in check.error()["message"]
 
 
 @pytest.mark.parametrize("reader", ["gone", "full"])

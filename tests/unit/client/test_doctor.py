@@ -91,20 +91,38 @@ def test_a_file_of_a_newer_program_is_wrong_before_anything_is_started(home: Pat
     assert "install the newer" in file.detail
 
 
-def test_a_broken_settings_file_is_told_beside_everything_that_needs_no_settings(
-    command: Command, home: Path
+def test_a_broken_settings_file_is_told_beside_everything_else(
+    command: Command, memstore: FakeState, home: Path
 ) -> None:
-    (home / "config.toml").write_text("timeout = 5", "utf-8")
+    database(home, "default", header(version=1, journal=2))
+    memstore.checks.append(daemon_service_pb2.Check(name="integrity", ok=True, detail="ok"))
+    with (home / "config.toml").open("a", encoding="utf-8") as file:
+        file.write("timeout = 5\nthreads = 'two'\n")
+
+    done = command("doctor", "--json")
+
+    rows = [json.loads(line) for line in done.out.splitlines()]
+    found = {row["name"]: row for row in rows}
+    wrong = [row["detail"] for row in rows if not row["ok"]]
+    assert done.code == 1
+    assert [row["detail"] for row in rows if row["name"] == "settings"] == wrong
+    assert "unknown settings: timeout; there are profile, scope" in wrong[0]
+    assert "threads (GRAFT_THREADS" in wrong[1]
+    assert found["home"]["ok"]
+    assert found["lock of memstore"]["ok"]
+    assert found["integrity"]["ok"]
+
+
+def test_a_settings_file_that_cannot_be_read_is_a_finding(command: Command, home: Path) -> None:
+    (home / "config.toml").write_bytes(b"\xff[[[")
 
     done = command("doctor", "--json")
 
     found = {row["name"]: row for row in map(json.loads, done.out.splitlines())}
     assert done.code == 1
-    assert "unknown settings: timeout" in found["settings"]["detail"]
-    assert not found["settings"]["ok"]
-    assert found["home"]["ok"]
-    assert found["lock of memstore"]["ok"]
-    assert command("config", "path").out == f"{home / 'config.toml'}\n"
+    assert "cannot be read" in found["settings"]["detail"]
+    assert "move it away" in found["settings"]["detail"]
+    assert found["memstore"]["ok"]
 
 
 def test_a_damaged_profile_is_told_without_sending_its_reader_in_a_circle(

@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from tests.unit.client.conftest import Command
 
 from graft.wire.launch import is_alive, kill_service, wait_until_gone
 from graft.wire.paths import Home
@@ -113,6 +114,27 @@ def test_stopping_waits_for_the_end_and_says_which_process_it_was(services: Make
     assert stop(services()) == located.pid
     assert stop(services()) is None
     assert services().find() is None
+
+
+@pytest.mark.parametrize(
+    "content", ["gpu_layers = 'many'", "timeout = 5", "[[[", "\0", "timeout_seconds = 0"]
+)
+def test_wrong_settings_keep_nobody_from_looking_at_the_services_and_ending_them(
+    services: MakeServices, command: Command, home: Path, content: str
+) -> None:
+    (home / "config.toml").write_text("")
+    located = services().ensure(deadline())
+    (home / "config.toml").write_text(content)
+
+    looked, ended = command("status"), command("stop", "--timeout", "20")
+
+    assert f"process {located.pid}" in looked.out
+    assert "graft: done without a setting: " in looked.err
+    assert str(home / "config.toml") in looked.err
+    assert (ended.code, ended.out) == (0, f"stopped process {located.pid}\n")
+    assert command("status", "--json").json()["memstore"] is None
+    assert command("config", "path").out == f"{home / 'config.toml'}\n"
+    assert command("stats").code == 2
 
 
 def test_a_memstore_that_does_not_answer_is_ended_by_force(services: MakeServices) -> None:

@@ -18,6 +18,7 @@ from graft.embedder.v1 import embedder_pb2 as pb
 from graft.wire.channel import open_channel
 from graft.wire.errors import read_refusal
 from graft.wire.health import is_serving
+from graft.wire.launch import StartError
 from graft.wire.paths import Home
 from graft_embedder.catalogue import BY_NAME, CosineBackground, Entry, Pooling
 from graft_embedder.registry import register
@@ -370,14 +371,14 @@ def test_settings_reach_the_engine(tmp_path: Path, models_dir: Path) -> None:
     assert len(reply.embeddings) == 64
 
 
-def test_layers_that_cannot_be_meant_are_told(tmp_path: Path, models_dir: Path) -> None:
+def test_layers_that_cannot_be_meant_are_told_at_the_start(tmp_path: Path) -> None:
     home = Home(root=tmp_path)
-    home.models.symlink_to(models_dir)
 
-    with running_embedder(home, "starter", {"GRAFT_GPU_LAYERS": "lots"}) as running:
-        told = running.wait_until(pb.MODEL_STATE_FAILED)
-
-    assert "GRAFT_GPU_LAYERS" in told.problem
+    with (
+        pytest.raises(StartError, match="GRAFT_GPU_LAYERS"),
+        running_embedder(home, "starter", {"GRAFT_GPU_LAYERS": "lots"}),
+    ):
+        pass
 
 
 def test_stop_ends_the_process_and_an_idle_stop_spares_a_busy_one(

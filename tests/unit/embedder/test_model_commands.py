@@ -77,17 +77,22 @@ def test_list_for_people_marks_the_default(home: Home) -> None:
     assert "no vectors yet" in done.stderr
 
 
-def test_a_file_is_tried_registered_and_made_the_default(home: Home, tmp_path: Path) -> None:
-    path = make_random_model(tmp_path / "My Model (v2).gguf", dimensions=64)
+@pytest.mark.parametrize(
+    ("file", "name"), [("My Model (v2).gguf", "my-model-v2"), ("Jump.Start.gguf", "jump-start")]
+)
+def test_a_file_is_tried_registered_and_made_the_default(
+    home: Home, tmp_path: Path, file: str, name: str
+) -> None:
+    path = make_random_model(tmp_path / file, dimensions=64)
 
     done = run(home.root, "use", str(path), "--query-prefix", "q: ", "--json")
 
     assert done.returncode == 0, done.stderr
     told = json.loads(done.stdout)
-    assert told["name"] == "my-model-v2"
+    assert told["name"] == name
     assert (told["dimensions"], told["pooling"], told["query_prefix"]) == (64, "cls", "q: ")
-    assert default_model_name(home, "") == "my-model-v2"
-    entry = find(home, "my-model-v2")
+    assert default_model_name(home, "") == name
+    entry = find(home, name)
     assert entry.pooling is Pooling.CLS
     assert 0 < entry.background.deviation < 1
 
@@ -253,7 +258,7 @@ def test_a_damaged_registry_is_told(home: Home, content: str) -> None:
     assert "Traceback" not in done.stderr
 
 
-@pytest.mark.parametrize("name", ["starter", "bge-m3", "UPPER", "a b", "", "x" * 41])
+@pytest.mark.parametrize("name", ["starter", "bge-m3", "UPPER", "a b", "", "x" * 41, "x.start"])
 def test_a_name_that_is_taken_or_malformed_is_refused(
     home: Home, tmp_path: Path, name: str
 ) -> None:

@@ -52,6 +52,8 @@ class FakeEmbedder(Embedder):
         self, wanted: WantedModel, text: str, tokens_max: int, deadline: Deadline
     ) -> QueryVector:
         model = self.facts(wanted, deadline)
+        if text in self.refused:
+            raise TextRefusedError("texts: cannot be embedded")
         return QueryVector(model=model, values=vector_of(text, model.identity))
 
     @override

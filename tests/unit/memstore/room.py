@@ -1,7 +1,7 @@
 """Puts a memstore's inside together for tests: real files and threads, a fake embedder."""
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from uuid import UUID
@@ -13,6 +13,7 @@ from graft_memstore.ids import IdMaker
 from graft_memstore.model import Caller, NewNote, Note, NoteId
 from graft_memstore.recall.index import VectorIndex
 from graft_memstore.recall.similar import SimilarNotes
+from graft_memstore.store.filesystem import read_mounts
 from graft_memstore.store.full_notes import read_full_notes
 from graft_memstore.store.pending import count_pending
 from graft_memstore.store.profile import Profile
@@ -44,9 +45,15 @@ class Room:
     Args:
         root: folder of the home.
         watched: let the background threads run.
+        mounts: tells what is mounted where.
+
+    Attributes:
+        on_open: called with each profile that has been opened, on the thread that opened it.
     """
 
-    def __init__(self, root: Path, *, watched: bool = True) -> None:
+    def __init__(
+        self, root: Path, *, watched: bool = True, mounts: Callable[[], str] = read_mounts
+    ) -> None:
         self.root = root
         self.clock = FixedClock()
         self.embedder = FakeEmbedder()
@@ -58,8 +65,13 @@ class Room:
                 make_index=VectorIndex,
                 now_ms=self.clock,
                 random=os.urandom,
-                opened=self.upkeep.watch if watched else lambda _: None,
-            )
+                opened=self._opened,
+                mounts=mounts,
+            ),
+            seconds=lambda: self.clock.ms / 1_000,
+        )
+        self.on_open: Callable[[Profile[VectorIndex]], None] = (
+            self.upkeep.watch if watched else lambda _: None
         )
         self.inserter = Inserter(self.embedder, SimilarNotes(self.clock), IdMaker(os.urandom))
 
@@ -93,6 +105,7 @@ class Room:
         key: RequestKey | None = None,
         single: bool = False,
         wait: bool = False,
+        seconds: float = WAIT_SECONDS,
     ) -> InsertReply:
         """Store notes together and return what became of them."""
         order = InsertOrder(
@@ -102,7 +115,7 @@ class Room:
             single=single,
             wait_for_passages=wait,
         )
-        return self.inserter.insert(self.profile, order, Deadline(WAIT_SECONDS))
+        return self.inserter.insert(self.profile, order, Deadline(seconds))
 
     def delete(
         self,
@@ -141,6 +154,9 @@ class Room:
             assert deadline.left() > 0, "texts still wait for their vectors"
             self.profile.changes.wait(seen, deadline.left())
 
+    def _opened(self, profile: Profile[VectorIndex]) -> None:
+        self.on_open(profile)
+
     def close(self) -> None:
         """End the threads and close the files."""
         self.upkeep.stop()
@@ -148,9 +164,11 @@ class Room:
 
 
 @contextmanager
-def open_room(root: Path, *, watched: bool = True) -> Iterator[Room]:
+def open_room(
+    root: Path, *, watched: bool = True, mounts: Callable[[], str] = read_mounts
+) -> Iterator[Room]:
     """Open a room for the length of a test."""
-    room = Room(root, watched=watched)
+    room = Room(root, watched=watched, mounts=mounts)
     try:
         yield room
     finally:

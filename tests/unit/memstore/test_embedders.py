@@ -358,7 +358,7 @@ def test_a_caller_that_goes_is_not_waited_for(household: Household) -> None:
     asking.join(LONG)
 
 
-@pytest.mark.parametrize("name", ["", "../x", "UPPER", "x" * 41])
+@pytest.mark.parametrize("name", ["", "../x", "UPPER", "x" * 41, "x.start"])
 def test_what_is_no_name_of_a_model_starts_nothing(household: Household, name: str) -> None:
     with pytest.raises(ModelNotReadyError, match="no name of a model"):
         household.ask(WantedModel(name=name))

@@ -8,13 +8,15 @@ import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import grpc
 import psutil
 import pytest
 
+from graft.wire import daemon
 from graft.wire.channel import open_channel
-from graft.wire.daemon import Control
+from graft.wire.daemon import Control, DaemonOptions
 from graft.wire.health import is_serving
 from graft.wire.launch import (
     StartError,
@@ -196,6 +198,68 @@ def test_the_socket_is_for_its_owner_alone(home: Home) -> None:
     assert home.record(SERVICE).stat().st_mode & 0o777 == 0o600
 
 
+@pytest.fixture
+def far_home(tmp_path: Path) -> Iterator[Home]:
+    """A home whose path is too long for sockets."""
+    home = Home(root=tmp_path / ("h" * 100))
+    yield home
+    kill_service(home, SERVICE)
+    assert wait_until_gone(home, SERVICE, time.monotonic() + SECONDS)
+
+
+def test_the_last_service_of_a_home_takes_its_directory_in_tmp_along(far_home: Home) -> None:
+    pid = start(far_home)
+    folder = far_home.runtime_path()
+    (folder / "another.sock").touch()
+
+    os.kill(pid, signal.SIGTERM)
+    assert wait_until_gone(far_home, SERVICE, deadline())
+    with_another = folder.is_dir()
+    (folder / "another.sock").unlink()
+    os.kill(start(far_home), signal.SIGTERM)
+    assert wait_until_gone(far_home, SERVICE, deadline())
+
+    assert with_another
+    assert not folder.exists()
+    assert folder.parent.is_dir()
+
+
+def test_a_directory_of_sockets_inside_the_home_or_of_a_person_s_choice_is_left(
+    tmp_path: Path,
+) -> None:
+    chosen = Home(root=tmp_path, runtime=tmp_path / "chosen")
+    with TemporaryDirectory(prefix="graft-") as short:
+        inside = Home(root=Path(short))
+        for home in (inside, chosen):
+            home.runtime_directory()
+            home.leave_runtime_directory()
+
+        assert inside.runtime_path() == Path(short) / "run"
+        assert inside.runtime_path().is_dir()
+    assert chosen.runtime_path().is_dir()
+
+
+def test_a_service_starts_while_another_that_ends_removes_their_directory(far_home: Home) -> None:
+    folder = far_home.runtime_path()
+    ended = threading.Event()
+
+    def remove_it() -> None:
+        while not ended.wait(0.0002):
+            far_home.leave_runtime_directory()
+
+    remover = threading.Thread(target=remove_it)
+    remover.start()
+    try:
+        for _ in range(3):
+            pid = start(far_home)
+            assert folder.is_dir()
+            os.kill(pid, signal.SIGTERM)
+            assert wait_until_gone(far_home, SERVICE, deadline())
+    finally:
+        ended.set()
+        remover.join(SECONDS)
+
+
 def test_starting_leaves_no_zombie(home: Home) -> None:
     start(home)
 
@@ -213,6 +277,30 @@ def test_a_stop_may_be_asked_for_at_any_instant() -> None:
         signal.signal(signal.SIGALRM, handler)
 
     assert seen
+
+
+def test_work_that_begins_at_the_last_moment_puts_off_the_end(home: Home) -> None:
+    home.create()
+    socket = home.root / "a socket"
+    socket.touch()
+    looks = 0
+
+    def busy() -> bool:
+        nonlocal looks
+        looks += 1
+        if looks > 2:
+            control.request_stop()
+        return looks > 1  # idle at the first look, at work once the start lock is taken
+
+    control = Control(Activity(()), busy)
+    options = DaemonOptions(
+        home=home, service=SERVICE, domain="graft.test", idle_minutes=1e-9, ready_fd=None
+    )
+
+    reason, start_lock = daemon._wait(options, control, socket, socket.stat().st_ino)
+
+    assert (reason, start_lock, looks) == ("asked to", None, 3)
+    assert holder_of(home.start_lock(SERVICE)) is None
 
 
 def test_a_stopped_daemon_is_unavailable_not_silent(home: Home) -> None:

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from graft.wire.models import MODEL_NAME
 from graft.wire.paths import SOCKET_PATH_BYTES_MAX, Home, UnsafeDirectoryError, private_directory
 
 
@@ -65,6 +66,31 @@ def test_every_home_has_sockets_that_can_be_bound(length: int, service: str) -> 
     home = Home(root=Path("/" + "h" * min(length, 200) + "/" + "x" * max(length - 200, 1)))
 
     assert len(bytes(home.socket(service))) <= SOCKET_PATH_BYTES_MAX
+
+
+@pytest.mark.parametrize("runtime", ["/r", "/" + "r" * 60])
+@pytest.mark.parametrize("name", ["x", "m" * 34])
+@pytest.mark.parametrize(
+    "suffix", ["", ".start", ".lock", ".log", ".log.1", ".json", ".sock", ".1"]
+)
+def test_no_two_models_share_a_file(runtime: str, name: str, suffix: str) -> None:
+    home = Home(root=Path("/h"), runtime=Path(runtime))
+    # Where a socket's name is cut, a model may be named like what is left of it.
+    cut = home.socket(f"embedder-{name}").stem.removeprefix("embedder-")
+    others = {each for each in (name + suffix, cut) if MODEL_NAME.fullmatch(each)} - {name}
+
+    shared = [files_of(home, name) & files_of(home, other) for other in others]
+
+    assert not any(shared)
+
+
+def files_of(home: Home, model: str) -> set[Path]:
+    service = f"embedder-{model}"
+    log = home.log(service)
+    return {
+        *(home.life_lock(service), home.start_lock(service), home.record(service)),
+        *(log, log.with_suffix(".log.1"), home.socket(service)),
+    }
 
 
 def test_two_long_homes_have_two_runtime_directories() -> None:

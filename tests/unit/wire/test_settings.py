@@ -1,10 +1,11 @@
 """Flags beat the environment, that the file, that the defaults; wrong values are told."""
 
+import os
 from pathlib import Path
 
 import pytest
 
-from graft.wire.settings import SETTINGS, SettingError, load
+from graft.wire.settings import BY_NAME, CONFIG_BYTES_MAX, SETTINGS, SettingError, load
 
 
 def test_the_nearest_value_wins_and_says_where_it_came_from(tmp_path: Path) -> None:
@@ -29,21 +30,151 @@ def test_an_empty_variable_is_not_set(tmp_path: Path) -> None:
     ("content", "words"),
     [
         ("profil = 'x'", "unknown settings: profil"),
-        ("threads = 'two'", "threads .* whole number"),
-        ("threads = -1", "whole number, 0 or more"),
-        ("idle_minutes = inf", "a number, 0 or more"),
-        ("autostart = 'maybe'", "must be 1 or 0"),
-        ("log_level = 'loud'", "one of debug, info, warning, error"),
-        ("profile = [1]", "must be a text"),
         ("profile = ", "cannot be read"),
+        ("x = " + "[" * 10_000, "cannot be read"),
+        ("#" * (CONFIG_BYTES_MAX + 1), "more than 1,048,576 bytes"),
+        ("profile = '\udcff'", "cannot be read"),
     ],
 )
-def test_a_file_that_cannot_be_meant_is_refused(tmp_path: Path, content: str, words: str) -> None:
+def test_a_file_that_is_no_settings_file_is_refused(
+    tmp_path: Path, content: str, words: str
+) -> None:
     file = tmp_path / "config.toml"
-    file.write_text(content)
+    file.write_text(content, "utf-8", "surrogateescape")
 
     with pytest.raises(SettingError, match=words):
         load({}, file)
+
+
+def test_a_pipe_in_the_file_s_place_is_refused_and_not_waited_for(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "config.toml")
+
+    with pytest.raises(SettingError, match="no file"):
+        load({}, tmp_path / "config.toml")
+
+
+# What can never work, each for a reason of its own.
+WRONG = {
+    "profile": ["a b", "../x", "ä", "p" * 65, "-x", "a\n"],
+    "scope": [" user", "project:", "two\nlines", "s" * 1_025, "\u200b", "\udcff"],
+    "author": ["a" * 257, "two\nlines", "\udcff"],
+    "autostart": ["maybe", "2", "-1"],
+    "target": ["example.org:7000", "unix:relative", "unix:", "/" + "x" * 107, "/a\nb", "/\ud800"],
+    "timeout_seconds": ["soon", "0", "-1", "nan", "inf", "86401", "1e400"],
+    "idle_minutes": ["-1", "nan", "inf", "525601", "never"],
+    "model": ["UPPER", "a b", "../x", "m" * 41, "x.start", ".hidden"],
+    "model_mirror": ["ftp://x", "example.org", "http://", "https://a b", "http://[x", "http://h:x"],
+    "gpu_layers": ["many", "-1", "1.5", "10000", "²", "9" * 5_000],
+    "threads": ["two", "-1", "1.5", "513", "1_0", ""],
+    "batch_tokens": ["-1", "15", "16385"],
+    "embed_tokens_max": ["1", "15", "8193"],
+    "log_level": ["loud", "INFO", ""],
+}
+RIGHT = {
+    "profile": ["default", "7", "p" * 64, "A-b_c"],
+    "scope": ["", "user", "team:web", "project:github.com/a/b", "日本"],
+    "author": ["", "A. Person <a@b.c>", "a" * 256],
+    "autostart": ["0", "1", "TRUE", "off"],
+    "target": ["", "/run/m.sock", "unix:/run/m.sock", "/\udcff", "/" + "x" * 106],
+    "timeout_seconds": ["0.1", "30", "86400", "1e3"],
+    "idle_minutes": ["0", "0.5", "525600"],
+    "model": ["", "bge-m3", "x.starter", "m" * 40],
+    "model_mirror": ["", "https://mirror.example/hf", "http://[::1]:8080/", "http://u:p@h"],
+    "gpu_layers": ["auto", "0", "99", "9999"],
+    "threads": ["0", "1", "512"],
+    "batch_tokens": ["0", "16", "16384"],
+    "embed_tokens_max": ["0", "16", "8192"],
+    "log_level": ["debug", "info", "warning", "error"],
+}
+
+
+@pytest.mark.parametrize("source", ["environment", "flag"])
+@pytest.mark.parametrize(
+    ("name", "value"), [(name, value) for name, values in WRONG.items() for value in values]
+)
+def test_a_value_that_cannot_work_is_refused_with_its_source_and_what_is_allowed(
+    tmp_path: Path, name: str, value: str, source: str
+) -> None:
+    setting = BY_NAME[name]
+    environ = {setting.variable: value or "0 0"} if source == "environment" else {}
+    flags = {name: value} if source == "flag" else {}
+
+    with pytest.raises(SettingError) as raised:
+        load(environ, tmp_path / "none.toml", flags)
+
+    told = str(raised.value)
+    assert told.startswith(f"{name} ({setting.variable}, from {source}) is ")
+    assert told.endswith(f"; it must be {setting.rule.allowed}")
+    assert repr(value or ("0 0" if environ else ""))[:80] in told
+
+
+@pytest.mark.parametrize(
+    ("name", "value"), [(name, value) for name, values in RIGHT.items() for value in values]
+)
+def test_a_value_that_can_work_is_taken(tmp_path: Path, name: str, value: str) -> None:
+    assert load({}, tmp_path / "none.toml", {name: value}).text(name) == value
+
+
+def test_every_setting_has_values_of_both_kinds_here() -> None:
+    assert set(WRONG) == set(RIGHT) == set(BY_NAME)
+
+
+@pytest.mark.parametrize(
+    ("content", "told"),
+    [
+        ("profile = 7", "is 7; it must be in quotes: a letter"),
+        ("profile = true", "is True; it must be in quotes"),
+        ("scope = 2026-01-01", "it must be in quotes"),
+        ("author = ['a']", "is ['a']; it must be in quotes"),
+        ("threads = true", "is True; it must be a whole number"),
+        ("threads = 2.0", "is 2.0; it must be a whole number"),
+        ("gpu_layers = false", "is False; it must be auto, or a whole"),
+        ("idle_minutes = true", "is True; it must be a number"),
+        ("timeout_seconds = inf", "is 'inf'; it must be a number"),
+        ("autostart = 1.0", "is 1.0; it must be 1 or 0"),
+        ("log_level = {a = 1}", "it must be in quotes: one of"),
+        ("gpu_layers = 'many'", "is 'many'; it must be auto, or a whole"),
+    ],
+)
+def test_a_value_of_a_wrong_type_in_the_file_is_refused(
+    tmp_path: Path, content: str, told: str
+) -> None:
+    file = tmp_path / "config.toml"
+    file.write_text(content)
+
+    with pytest.raises(SettingError) as raised:
+        load({}, file)
+
+    assert told in str(raised.value)
+    assert f"from {file}" in str(raised.value)
+
+
+@pytest.mark.parametrize(
+    ("content", "name", "text"),
+    [
+        ("gpu_layers = 12", "gpu_layers", "12"),
+        ("threads = '3'", "threads", "3"),
+        ("timeout_seconds = 2", "timeout_seconds", "2"),
+        ("idle_minutes = 0.5", "idle_minutes", "0.5"),
+        ("autostart = false", "autostart", "0"),
+        ("autostart = 1", "autostart", "1"),
+    ],
+)
+def test_a_value_of_a_fitting_type_in_the_file_is_taken(
+    tmp_path: Path, content: str, name: str, text: str
+) -> None:
+    file = tmp_path / "config.toml"
+    file.write_text(content)
+
+    assert load({}, file).text(name) == text
+
+
+def test_a_wrong_value_is_refused_where_another_source_beats_it(tmp_path: Path) -> None:
+    file = tmp_path / "config.toml"
+    file.write_text("threads = 'two'")
+
+    with pytest.raises(SettingError, match=r"config\.toml\) is 'two'"):
+        load({"GRAFT_THREADS": "2"}, file, {"threads": "2"})
 
 
 def test_every_setting_has_a_variable_and_a_default_that_can_be_read(tmp_path: Path) -> None:

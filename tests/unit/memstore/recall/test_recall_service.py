@@ -250,18 +250,22 @@ def test_a_clock_that_goes_back_hides_nothing(served: Served) -> None:
     [
         (pb.QueryRequest(text="", scope=USER), "text"),
         (pb.QueryRequest(text=" \n\t", scope=USER), "text"),
+        (pb.QueryRequest(text="\u200b\u2060\ufe0f\x07", scope=USER), "text"),
         (pb.QueryRequest(text="é" * 32_769, scope=USER), "text"),
         (pb.QueryRequest(text="x"), "scope"),
         (pb.QueryRequest(text="x", scope=USER, embed_tokens_max=8_193), "embed_tokens_max"),
+        (pb.QueryRequest(text="x", scope=USER, embed_tokens_max=15), "embed_tokens_max"),
         (pb.QueryRequest(text="x", scope=USER, context=["os:linux"] * 1_025), "context"),
         (pb.QueryRequest(text="x", scope=USER, context=["django@5"]), "context"),
     ],
     ids=[
         "empty",
         "blank",
+        "invisible",
         "too long",
         "no scope",
-        "too many tokens",
+        "many tokens",
+        "few tokens",
         "too much context",
         "context without ecosystem",
     ],
@@ -289,6 +293,29 @@ def test_a_search_over_a_limit_is_refused_and_the_field_named(
     refusal = refusal_of(lambda: served.recall.Retrieve(request_, timeout=SECONDS))
 
     assert (refusal.reason, [each.field for each in refusal.violations]) == ("BAD_FIELD", [field])
+
+
+@pytest.mark.parametrize("text", ["", "\u200b\u200d", "\ufffd"])
+def test_where_there_is_nothing_to_look_for_that_is_said_and_no_arm_is_blamed(
+    served: Served, text: str
+) -> None:
+    served.room.insert(note=NOTE, wait=True)
+    served.room.embedder.refused.add(text)
+
+    query = refusal_of(lambda: served.query(text))
+    search = refusal_of(lambda: served.retrieve(text))
+
+    assert "nothing to look for" in query.message
+    assert query == search
+
+
+def test_what_the_model_refuses_is_looked_for_by_its_words(served: Served) -> None:
+    note_id = served.room.insert(note=NOTE, wait=True).id
+    served.room.embedder.refused.add(TITLE)
+
+    reply = served.query(TITLE)
+
+    assert (reply.hit, reply.note.id, list(reply.degraded)) == (pb.HIT_WEAK, note_id, ["vector"])
 
 
 @pytest.mark.parametrize("text", ["💥", "a\x00b", "x" * 65_536, "C++", "a AND", '"', "修复", "-"])

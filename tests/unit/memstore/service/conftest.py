@@ -15,6 +15,7 @@ from graft.memory.v1 import (
 from graft.wire.models import RegistryError
 from graft.wire.server import Activity, build_server
 from graft_memstore.embedder_process import EmbedderReport
+from graft_memstore.serve import NOT_USE
 from graft_memstore.service.daemon import DaemonParts, DaemonServicer
 from graft_memstore.service.notes import NotesServicer
 from graft_memstore.service.profiles import ProfilesServicer
@@ -46,6 +47,7 @@ class Stubs:
     profiles: profiles_service_pb2_grpc.ProfilesServiceStub
     daemon: daemon_service_pb2_grpc.DaemonServiceStub
     process: FakeProcess
+    activity: Activity
     room: Room
     asked_for: list[list[str]]
     registry_problems: list[str]
@@ -67,7 +69,8 @@ def stubs(room: Room) -> Iterator[Stubs]:
         asked_for.append(names)
         return [EmbedderReport(model="fake", state="ready", pid=7, backend="cpu")]
 
-    server = build_server("graft.memory", Activity(()))
+    activity = Activity(NOT_USE)
+    server = build_server("graft.memory", activity)
     notes_service_pb2_grpc.add_NotesServiceServicer_to_server(
         NotesServicer(room.profiles, room.inserter), server
     )
@@ -94,6 +97,7 @@ def stubs(room: Room) -> Iterator[Stubs]:
             profiles=profiles_service_pb2_grpc.ProfilesServiceStub(channel),
             daemon=daemon_service_pb2_grpc.DaemonServiceStub(channel),
             process=process,
+            activity=activity,
             room=room,
             asked_for=asked_for,
             registry_problems=registry_problems,

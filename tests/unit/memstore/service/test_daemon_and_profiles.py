@@ -142,6 +142,31 @@ def test_a_write_lock_that_another_program_holds_fails_its_check(stubs: Stubs) -
     assert checks(stubs)["write lock"] == (True, "free")
 
 
+def test_the_process_is_in_use_while_a_profile_is_checked(stubs: Stubs) -> None:
+    stubs.room.insert("a title")
+    wait_until_quiet(stubs)
+    status = stubs.daemon.GetStatus.future(daemon.GetStatusRequest(), timeout=SECONDS)
+    seen_by_status = calls_until(stubs, status.done)
+    with closing(apsw.Connection(str(stubs.room.profile.path))) as foreign:
+        foreign.execute("BEGIN IMMEDIATE")  # the check waits for it, so it takes a while
+
+        check = stubs.daemon.CheckProfile.future(daemon.CheckProfileRequest(), timeout=SECONDS)
+        seen_by_check = calls_until(stubs, check.done)
+
+    assert check.result().checks
+    assert 1 not in seen_by_status
+    assert 1 in seen_by_check
+
+
+def calls_until(stubs: Stubs, done: Callable[[], bool]) -> set[int]:
+    """Return every number of calls in use that was seen; the calls themselves have deadlines."""
+    seen = {stubs.activity.calls}
+    while not done():
+        seen.add(stubs.activity.calls)
+        Deadline(1).wait(0.001)
+    return seen
+
+
 def _note(title: str) -> NewNote:
     return NewNote(title=title, body="a body", keywords=("k",))
 

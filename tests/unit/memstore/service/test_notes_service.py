@@ -2,18 +2,21 @@
 
 import os
 from collections.abc import Callable
+from contextlib import closing
 from uuid import UUID
 
+import apsw
 import grpc
 import pytest
 from tests.unit.memstore.service.conftest import Stubs
 
-from graft.memory.v1 import note_pb2
+from graft.memory.v1 import note_pb2, profiles_service_pb2
 from graft.memory.v1 import notes_service_pb2 as pb
 from graft.wire.errors import Refusal, read_refusal
 from graft.wire.metadata import CallMetadata
 
 SECONDS = 20
+HURRIED_SECONDS = 3.0
 EVERYWHERE = note_pb2.ScopeFilter(all=True)
 PERSON = CallMetadata(door="cli", session="s-1").to_pairs()
 FULL = pb.NewNote(
@@ -56,6 +59,31 @@ def test_what_is_stored_is_handed_out_whole(stubs: Stubs) -> None:
     assert note.trust == note_pb2.TRUST_OBSERVED
     assert list(note.applies_to) == ["npm:react@^18", "os:linux|macos"]
     assert list(reply.degraded) == []
+
+
+def test_a_hurried_change_hears_of_another_program_s_lock_and_reads_go_on(stubs: Stubs) -> None:
+    note_id = insert(stubs).note.id
+    stubs.room.wait_until_embedded()
+    path = stubs.room.profile.path
+    new = pb.InsertNoteRequest(request_id=new_id(), note=pb.NewNote(title="another"))
+    gone = pb.DeleteNoteRequest(request_id=new_id(), id=note_id, reason="wrong")
+    moved = profiles_service_pb2.StartReindexRequest(model="new")
+
+    with closing(apsw.Connection(str(path))) as foreign:
+        foreign.execute("BEGIN IMMEDIATE")
+        refusals = [
+            refusal_of(lambda: stubs.notes.InsertNote(new, timeout=HURRIED_SECONDS)),
+            refusal_of(
+                lambda: stubs.notes.DeleteNote(gone, timeout=HURRIED_SECONDS, metadata=PERSON)
+            ),
+            refusal_of(lambda: stubs.profiles.StartReindex(moved, timeout=HURRIED_SECONDS)),
+        ]
+        read = stubs.notes.GetNote(pb.GetNoteRequest(id=note_id), timeout=HURRIED_SECONDS)
+
+    assert [each.reason for each in refusals] == ["DATABASE_LOCKED"] * 3
+    assert all(f"fuser {path}" in each.message for each in refusals)
+    assert read.note.title == FULL.title
+    assert stubs.notes.InsertNote(new, timeout=SECONDS).note.id != note_id
 
 
 def test_a_retry_of_the_same_request_answers_the_same(stubs: Stubs) -> None:

@@ -82,6 +82,7 @@ def test_another_program_that_looks_into_the_file_takes_nothing_away(tmp_path: P
 
 @pytest.mark.parametrize("write", [True, False])
 def test_every_connection_has_what_the_store_relies_on(tmp_path: Path, *, write: bool) -> None:
+    open_connection(tmp_path / "graft.db").close()
     with closing(open_connection(tmp_path / "graft.db", write=write)) as connection:
         found = {
             name: connection.pragma(name)
@@ -194,12 +195,11 @@ def test_a_lock_that_is_held_too_long_is_a_refusal_and_nothing_is_stored(
     still_room: Room,
 ) -> None:
     still_room.insert("before the lock")
-    still_room.profile.run(lambda connection: connection.set_busy_timeout(20))
     with closing(apsw.Connection(str(still_room.profile.path))) as foreign:
         foreign.execute("BEGIN IMMEDIATE")
 
         with pytest.raises(DatabaseLockedError, match="another program"):
-            still_room.insert("behind the lock")
+            still_room.insert_all([NewNote(title="behind the lock")], seconds=1.0)
 
     assert still_room.count("SELECT count(*) FROM notes") == 1
     assert still_room.insert("after the lock").event == 2

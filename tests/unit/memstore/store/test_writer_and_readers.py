@@ -1,17 +1,22 @@
 """One writer, many snapshots: order, isolation, bounds, ends."""
 
 import contextlib
+import re
 import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
+from pathlib import Path
 
 import apsw
 import pytest
-from tests.unit.memstore.room import Room
+from tests.unit.memstore.room import Room, open_room
 
 from graft.wire.errors import BusyError, DatabaseLockedError, StoppingError
+from graft_memstore.deadline import Deadline
 from graft_memstore.recall.index import VectorIndex
 from graft_memstore.store import meta
+from graft_memstore.store.database import LOCK_WAIT_MS
 from graft_memstore.store.profile import Profile
 from graft_memstore.store.transaction import Transaction
 from graft_memstore.store.writer import WRITES_WAITING_MAX
@@ -122,6 +127,49 @@ def test_a_change_whose_turn_does_not_come_is_taken_back(still_room: Room) -> No
 
     with profile.snapshot() as connection:
         assert meta.read(connection, "late") is None
+
+
+def test_another_program_s_lock_is_named_as_soon_as_a_change_s_time_is_over(
+    still_room: Room,
+) -> None:
+    profile = still_room.profile
+    still_room.insert("before the lock")
+    limit = Deadline(LOCK_WAIT_MS / 1000)
+
+    with closing(apsw.Connection(str(profile.path))) as foreign, ThreadPoolExecutor(1) as pool:
+        foreign.execute("BEGIN IMMEDIATE")
+        refusals = [refusal_of_change(profile, 0.2) for _ in range(3)]
+        patient = pool.submit(profile.write, lambda _: "written at last", WAIT_SECONDS)
+        refusals += [refusal_of_change(profile, 0.2) for _ in range(3)]
+        read = still_room.count("SELECT count(*) FROM notes")
+        in_time = limit.left() > 0
+        foreign.execute("ROLLBACK")
+        written = patient.result(WAIT_SECONDS)
+
+    told = f"another program holds the lock of {profile.path}.* fuser {profile.path}"
+    assert [re.match(told, each) is not None for each in refusals] == [True] * 6
+    assert (read, written, in_time) == (1, "written at last", True)
+
+
+def refusal_of_change(profile: Profile[VectorIndex], seconds: float) -> str:
+    with pytest.raises(DatabaseLockedError) as raised:
+        profile.write(lambda _: None, seconds)
+    return raised.value.message
+
+
+def test_a_profile_is_opened_and_read_while_another_program_holds_its_lock(tmp_path: Path) -> None:
+    with open_room(tmp_path, watched=False) as room:
+        room.insert("before the lock")
+        path = room.profile.path
+
+    with closing(apsw.Connection(str(path))) as foreign, open_room(tmp_path, watched=False) as room:
+        foreign.execute("BEGIN IMMEDIATE")
+
+        read = room.count("SELECT count(*) FROM notes")
+        refused = refusal_of_change(room.profile, 0.2)
+
+    assert read == 1
+    assert str(path) in refused
 
 
 def test_closing_finishes_what_waits_and_refuses_what_comes(still_room: Room) -> None:

@@ -66,13 +66,31 @@ def test_the_old_model_serves_until_every_note_is_known_to_the_new_one(still_roo
         seen.append((progress.serving, progress.target, progress.done))
 
     assert {step for step in seen if step[0] == "fake"} == set(seen[:-1])
-    assert seen[-1] == ("new", "", 0)
-    assert max(done for _, _, done in seen) == 20
+    assert seen[-1] == ("new", "", 20)
+    assert [done for _, _, done in seen] == sorted(done for _, _, done in seen)
     assert models_of_vectors(still_room) == [("new", 40)]
     assert still_room.count("SELECT count(*) FROM pending") == 0
     assert still_room.profile.index is not None
     assert still_room.profile.serving_model is not None
     assert still_room.profile.index.model_id == still_room.profile.serving_model.model_id
+
+
+def test_without_a_reindex_what_waits_for_the_serving_model_is_not_done(still_room: Room) -> None:
+    fill(still_room)
+    still_room.insert("waits", "a body that waits")
+
+    progress = read_progress(still_room.profile)
+
+    assert (progress.target, progress.done, progress.total) == ("", 20, 21)
+
+
+def test_nothing_is_done_before_the_target_is_loaded(still_room: Room) -> None:
+    fill(still_room)
+    ask_for_reindex(still_room.profile, "new")
+
+    progress = read_progress(still_room.profile)
+
+    assert (progress.target, progress.done, progress.total) == ("new", 0, 20)
 
 
 def test_a_note_that_comes_in_meanwhile_is_embedded_for_both(still_room: Room) -> None:

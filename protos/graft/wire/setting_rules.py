@@ -1,0 +1,218 @@
+"""What the value of a setting may be: a rule for each kind, which says it in words as well."""
+
+import math
+import os
+import re
+import unicodedata
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+from urllib.parse import urlsplit
+
+ON = frozenset({"1", "true", "yes", "on"})
+OFF = frozenset({"0", "false", "no", "off"})
+
+WHOLE_NUMBER = re.compile(r"[0-9]{1,9}")
+
+NOT_IN_LINE = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029]")
+"""What ends a line or drives a terminal."""
+
+HALF_CHARACTER = re.compile("[\ud800-\udfff]")
+"""What stands for a byte that is no UTF-8; a path may have it, a message may not."""
+
+INVISIBLE_CATEGORIES = frozenset({"Cc", "Cf", "Zl", "Zp", "Zs"})
+
+EMPTY_SCOPE_KIND = re.compile(r"(project|team):\s*")
+
+TARGET_BYTES_MAX = 107
+"""Longest path that a Unix socket can have."""
+
+
+class Rule(Protocol):
+    """What one setting may be."""
+
+    @property
+    def allowed(self) -> str:
+        """Say it, as the end of a sentence that begins with "it must be"."""
+
+    @property
+    def toml_types(self) -> tuple[type, ...]:
+        """Types that the value may have in the settings file."""
+
+    def accepts(self, text: str) -> bool:
+        """Tell whether *text* can be meant."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Whole:
+    """A whole number from *least* to *most*, or one of *words*; 0 at any rate, it has a meaning."""
+
+    least: int = 0
+    most: int
+    words: tuple[str, ...] = ()
+
+    @property
+    def toml_types(self) -> tuple[type, ...]:
+        """A number, or the same as a text."""
+        return (int, str)
+
+    @property
+    def allowed(self) -> str:
+        """Say it."""
+        instead = (*self.words, "0") if self.least else self.words
+        others = "".join(f"{each}, or " for each in instead)
+        return f"{others}a whole number from {self.least} to {self.most:,}"
+
+    def accepts(self, text: str) -> bool:
+        """Tell whether *text* can be meant."""
+        if text in self.words:
+            return True
+        if not WHOLE_NUMBER.fullmatch(text):
+            return False
+        number = int(text)
+        return number == 0 or self.least <= number <= self.most
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Number:
+    """A number up to *most*, above 0 or, where *zero* has a meaning, from 0."""
+
+    most: float
+    zero: bool
+
+    @property
+    def toml_types(self) -> tuple[type, ...]:
+        """A number, or the same as a text."""
+        return (int, float, str)
+
+    @property
+    def allowed(self) -> str:
+        """Say it."""
+        least = "of 0 or more" if self.zero else "above 0"
+        return f"a number {least}, at most {self.most:,}"
+
+    def accepts(self, text: str) -> bool:
+        """Tell whether *text* can be meant."""
+        try:
+            number = float(text)
+        except ValueError:
+            return False
+        if not math.isfinite(number) or number > self.most:
+            return False
+        return number > 0 or (self.zero and number == 0)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Flag:
+    """Yes or no."""
+
+    @property
+    def toml_types(self) -> tuple[type, ...]:
+        """Yes or no, 1 or 0, or the same as a text."""
+        return (bool, int, str)
+
+    @property
+    def allowed(self) -> str:
+        """Say it."""
+        return "1 or 0, true or false, yes or no, on or off"
+
+    def accepts(self, text: str) -> bool:
+        """Tell whether *text* can be meant."""
+        return text.lower() in ON | OFF
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Text:
+    """A text that *check* takes; *allowed* says which it does."""
+
+    allowed: str
+    check: Callable[[str], bool]
+
+    @property
+    def toml_types(self) -> tuple[type, ...]:
+        """A text: a number in its place would be written otherwise than it was."""
+        return (str,)
+
+    def accepts(self, text: str) -> bool:
+        """Tell whether *text* can be meant."""
+        return self.check(text)
+
+
+def one_of(*words: str) -> Text:
+    """Allow *words* alone."""
+    return Text(allowed=f"one of {', '.join(words)}", check=lambda text: text in words)
+
+
+def name_like(pattern: re.Pattern[str], allowed: str) -> Text:
+    """Allow what *pattern* takes whole, which *allowed* says in words."""
+    return Text(allowed=allowed, check=lambda text: pattern.fullmatch(text) is not None)
+
+
+def or_empty(rule: Text) -> Text:
+    """Allow what *rule* does, and nothing at all."""
+    return Text(
+        allowed=f"empty, or {rule.allowed}", check=lambda text: not text or rule.accepts(text)
+    )
+
+
+def line(chars_max: int) -> Text:
+    """Allow one line of text."""
+    return Text(
+        allowed=f"one line of at most {chars_max:,} characters",
+        check=lambda text: (
+            len(text) <= chars_max
+            and not NOT_IN_LINE.search(text)
+            and not HALF_CHARACTER.search(text)
+        ),
+    )
+
+
+def scope(chars_max: int) -> Text:
+    """Allow what can be a note's scope."""
+    one_line = line(chars_max)
+
+    def check(text: str) -> bool:
+        seen = any(unicodedata.category(each) not in INVISIBLE_CATEGORIES for each in text)
+        whole = text == text.strip() and not EMPTY_SCOPE_KIND.fullmatch(text)
+        return seen and whole and one_line.accepts(text)
+
+    return Text(
+        allowed=f'"user", "team:NAME", "project:HOST/PATH" or a plain name, {one_line.allowed}',
+        check=check,
+    )
+
+
+def socket_address() -> Text:
+    """Allow the address of a Unix socket."""
+
+    def check(text: str) -> bool:
+        path = text.removeprefix("unix:")
+        try:
+            size = len(os.fsencode(path))
+        except UnicodeEncodeError:
+            return False
+        whole = Path(path).is_absolute() and not NOT_IN_LINE.search(path)
+        return whole and size <= TARGET_BYTES_MAX
+
+    return Text(
+        allowed="a socket, such as unix:/run/graft/memstore.sock, its path absolute and of at most"
+        f" {TARGET_BYTES_MAX} bytes",
+        check=check,
+    )
+
+
+def web_address() -> Text:
+    """Allow an address that files can be fetched from."""
+
+    def check(text: str) -> bool:
+        try:
+            parts = urlsplit(text)
+            port = parts.port
+        except ValueError:
+            return False
+        # urlsplit itself drops line ends and blanks at the edges; here they are no part of one.
+        plain = text.isprintable() and " " not in text
+        return plain and parts.scheme in {"http", "https"} and bool(parts.hostname) and port != 0
+
+    return Text(allowed="an address that begins with http:// or https://", check=check)
