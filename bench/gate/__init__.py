@@ -1,0 +1,1 @@
+"""What the gate is judged on."""
