@@ -15,7 +15,7 @@ from graft_memstore.store.migrate import migrate, migrations, schema_version
 # A migration that has been shipped is never edited; what is to change goes into the next one.
 SHIPPED = {
     1: "5ffa900a7e51d00c03c076b881d232fdf1f421c9907115a19eaa1a1e4eca48e0",
-    5: "4d8adcfc3d35bbabfe190f0a04d1f8d97c39ddaab12287a3bc36d7e4784c9e13",
+    2: "4d8adcfc3d35bbabfe190f0a04d1f8d97c39ddaab12287a3bc36d7e4784c9e13",
 }
 
 
@@ -23,6 +23,11 @@ def test_no_shipped_migration_has_changed() -> None:
     found = {number: sha256(script.encode()).hexdigest() for number, script in migrations().items()}
 
     assert found == SHIPPED
+
+
+def test_migrations_are_numbered_without_a_gap() -> None:
+    # A file that has passed a number never gets what is put into a gap below it.
+    assert sorted(migrations()) == list(range(1, len(SHIPPED) + 1))
 
 
 def test_a_new_file_gets_every_migration(tmp_path: Path) -> None:
