@@ -14,10 +14,11 @@ from bench.gate.corpora import CorpusNote
 from graft_memstore.deadline import Deadline
 from graft_memstore.embedding import Embedder, model_for
 from graft_memstore.ids import IdMaker
-from graft_memstore.model import Background, Caller, ModelRole, NewNote, ScopeFilter
+from graft_memstore.model import Caller, ModelRole, NewNote, ScopeFilter
 from graft_memstore.recall.answer import Question
 from graft_memstore.recall.index import VectorIndex
 from graft_memstore.recall.similar import SimilarNotes
+from graft_memstore.service.recall import UNKNOWN_BACKGROUND
 from graft_memstore.store.database import Connection, open_connection
 from graft_memstore.store.profile import Profile
 from graft_memstore.upkeep.embed_pending import embed_some
@@ -30,7 +31,6 @@ UPDATE note_states SET lifecycle = 'retired' WHERE note_id = :note_id AND known_
 """
 SECONDS = 600.0
 BATCH = 64
-UNKNOWN_BACKGROUND = Background(mean=0.5, deviation=0.12, count=8.0)
 
 
 class CorpusStore:
