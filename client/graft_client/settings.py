@@ -8,7 +8,7 @@ from typing import TypedDict
 
 from graft.wire.metadata import CallMetadata
 from graft.wire.paths import Home
-from graft.wire.settings import SettingError, Settings, load, load_what_is_good
+from graft.wire.settings import Settings, load_what_is_good
 from graft_client.errors import SettingsError
 from graft_client.scope import Project, find_project
 
@@ -122,30 +122,32 @@ def configure(
     Raises:
         SettingsError: a value cannot be used, or the settings file cannot be read.
     """
+    configuration, problems = configure_with_what_is_good(
+        home=home, flags=flags, door=door, directory=directory, environ=environ
+    )
+    if problems:
+        raise SettingsError(problems[0])
+    return configuration
+
+
+def configure_with_what_is_good(
+    *,
+    home: str | Path | None = None,
+    flags: Mapping[str, str] | None = None,
+    door: str = "library",
+    directory: str | Path | None = None,
+    environ: Mapping[str, str] | None = None,
+) -> tuple[Configuration, tuple[str, ...]]:
+    """Read what `configure` does, leaving out what cannot be used; return what that is too."""
     around = environment(home, environ)
     place = Home.resolve(around)
-    try:
-        settings = load(around, place.config_file, flags or {})
-    except SettingError as error:
-        raise SettingsError(str(error)) from error
-    return Configuration(
+    settings, problems = load_what_is_good(around, place.config_file, flags)
+    configuration = Configuration(
         home=place,
         settings=settings,
         directory=Path(directory) if directory is not None else _working_directory(),
         door=door,
         environ=around,
-    )
-
-
-def configure_with_what_is_good(
-    *, home: str | Path | None, flags: Mapping[str, str], door: str
-) -> tuple[Configuration, tuple[str, ...]]:
-    """Read what `configure` does, leaving out what cannot be used; return what that is too."""
-    around = environment(home)
-    place = Home.resolve(around)
-    settings, problems = load_what_is_good(around, place.config_file, flags)
-    configuration = Configuration(
-        home=place, settings=settings, directory=_working_directory(), door=door, environ=around
     )
     return configuration, tuple(str(problem) for problem in problems)
 

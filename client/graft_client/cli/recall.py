@@ -12,7 +12,6 @@ from graft_client.cli.waiting import model_shown
 from graft_client.cli.words import hit_style, one_line, where_searched
 from graft_client.limits import QUERY_BYTES_MAX, TOP_K, TOP_K_MAX
 from graft_client.results import (
-    KINDS,
     DeadEnd,
     Fit,
     QueryAnswer,
@@ -144,7 +143,7 @@ def _write_dead_end(output: Output, dead_end: DeadEnd) -> None:
 
 
 def _titled(result: RetrievedNote) -> str:
-    return result.title if result.kind == KINDS[0] else f"{result.kind}: {result.title}"
+    return result.title if result.kind == "note" else f"{result.kind}: {result.title}"
 
 
 def talk_about(output: Output, answer: QueryAnswer) -> None:

@@ -76,6 +76,7 @@ def _judge(connection: Connection, gathered: Gathered, context: Context) -> list
     aspects = aspects_of(gathered.search, seqs) if gathered.search else {}
     texts = folded_texts(connection, seqs)
     weighed = weigh(gathered.question, gathered.words.counts, gathered.words.notes)
+    among = rivals(finalists)
     judged = []
     for each in finalists:
         seq, circumstances = each.candidate.scores.seq, each.circumstances
@@ -83,7 +84,7 @@ def _judge(connection: Connection, gathered: Gathered, context: Context) -> list
             continue
         evidence = compare_words(weighed, texts[seq])
         aspect = aspects.get(seq, NO_ASPECTS)
-        margin = _margin(each.candidate, rivals(finalists))
+        margin = _margin(each.candidate, among)
         signals = _signals(gathered, each.candidate, margin, aspect, evidence)
         rules = Rules(
             all_arms=not gathered.degraded,
