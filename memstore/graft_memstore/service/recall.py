@@ -11,6 +11,7 @@ from typing_extensions import override
 
 from graft.memory.v1 import note_pb2, recall_service_pb2_grpc
 from graft.memory.v1 import recall_service_pb2 as pb
+from graft.wire.characters import is_blank
 from graft.wire.errors import BadFieldError, ModelNotReadyError
 from graft.wire.settings import EMBED_TOKENS_MAX, EMBED_TOKENS_MIN
 from graft_memstore.applicability import format_applies_to
@@ -42,7 +43,6 @@ from graft_memstore.store.full_notes import read_full_notes
 from graft_memstore.store.models import read_model
 from graft_memstore.store.profile import Profile
 from graft_memstore.store.profiles import Profiles
-from graft_memstore.write.characters import is_blank
 from graft_memstore.write.validate import check_context, check_keyword_filter, check_scopes
 
 RECALLS_MAX = 20

@@ -5,9 +5,9 @@ import unicodedata
 
 from blake3 import blake3
 
+from graft.wire.characters import INVISIBLE_OR_CONTROL
 from graft_memstore.canonical import encode_fields
 from graft_memstore.model import NoteKind
-from graft_memstore.write.characters import INVISIBLE_OR_CONTROL
 
 # Cyrillic letters, by the shape of the small or of the capital one, and what they look like.
 _CYRILLIC_LETTERS = "авсԁенһіјкӏморԛѕтѵԝху"

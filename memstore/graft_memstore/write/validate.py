@@ -5,12 +5,18 @@ in them are refused, since they are printed on terminals and in lists. A body ma
 character but NUL, and so is stored whole or not at all.
 """
 
-import re
 import unicodedata
 from collections.abc import Sequence
 from dataclasses import replace
 from uuid import UUID
 
+from graft.wire.characters import (
+    NOT_IN_LINE,
+    NOT_IN_REASON,
+    NOT_IN_TEXT,
+    is_blank,
+    is_scope_shaped,
+)
 from graft.wire.errors import BadFieldError, FieldViolation
 from graft_memstore.applicability import (
     Context,
@@ -21,12 +27,6 @@ from graft_memstore.applicability import (
 )
 from graft_memstore.errors import BadFieldsError
 from graft_memstore.model import USER_SCOPE, NewNote, ScopeFilter, Source
-from graft_memstore.write.characters import (
-    NOT_IN_LINE,
-    NOT_IN_REASON,
-    NOT_IN_TEXT,
-    is_blank,
-)
 from graft_memstore.write.limits import (
     APPLIES_TO_MAX,
     AUTHOR_CHARS_MAX,
@@ -46,8 +46,6 @@ from graft_memstore.write.limits import (
     TIME_MS_MAX,
     TITLE_CHARS_MAX,
 )
-
-EMPTY_SCOPE_KIND = re.compile(r"(project|team):\s*")
 
 
 def check_note(note: NewNote, prefix: str = "note") -> NewNote:
@@ -227,7 +225,7 @@ def _keywords_problem(keywords: tuple[str, ...]) -> str:
 
 
 def _scope_problem(scope: str) -> str:
-    if is_blank(scope) or scope != scope.strip() or EMPTY_SCOPE_KIND.fullmatch(scope):
+    if not is_scope_shaped(scope):
         return (
             f'{scope[:80]!r} is no scope; use "user", "team:<name>", "project:<host/path>" '
             "or a plain name"

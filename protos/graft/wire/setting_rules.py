@@ -3,27 +3,21 @@
 import math
 import os
 import re
-import unicodedata
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 from urllib.parse import urlsplit
 
+from graft.wire.characters import NOT_IN_LINE, is_scope_shaped
+
 ON = frozenset({"1", "true", "yes", "on"})
 OFF = frozenset({"0", "false", "no", "off"})
 
 WHOLE_NUMBER = re.compile(r"[0-9]{1,9}")
 
-NOT_IN_LINE = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029]")
-"""What ends a line or drives a terminal."""
-
 HALF_CHARACTER = re.compile("[\ud800-\udfff]")
 """What stands for a byte that is no UTF-8; a path may have it, a message may not."""
-
-INVISIBLE_CATEGORIES = frozenset({"Cc", "Cf", "Zl", "Zp", "Zs"})
-
-EMPTY_SCOPE_KIND = re.compile(r"(project|team):\s*")
 
 TARGET_BYTES_MAX = 107
 """Longest path that a Unix socket can have."""
@@ -171,15 +165,9 @@ def line(chars_max: int) -> Text:
 def scope(chars_max: int) -> Text:
     """Allow what can be a note's scope."""
     one_line = line(chars_max)
-
-    def check(text: str) -> bool:
-        seen = any(unicodedata.category(each) not in INVISIBLE_CATEGORIES for each in text)
-        whole = text == text.strip() and not EMPTY_SCOPE_KIND.fullmatch(text)
-        return seen and whole and one_line.accepts(text)
-
     return Text(
         allowed=f'"user", "team:NAME", "project:HOST/PATH" or a plain name, {one_line.allowed}',
-        check=check,
+        check=lambda text: is_scope_shaped(text) and one_line.accepts(text),
     )
 
 

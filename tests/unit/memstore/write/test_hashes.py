@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from graft.wire.characters import INVISIBLE_OR_CONTROL
 from graft_memstore.canonical import encode_fields
 from graft_memstore.model import NoteKind
-from graft_memstore.write.characters import INVISIBLE_OR_CONTROL
 from graft_memstore.write.hashes import content_hash, spelled_once, value_hash
 
 CYRILLIC_PAYPAL = "\u0440\u0430ypal"

@@ -1,4 +1,4 @@
-"""Which characters nobody sees, and which a single line may not hold."""
+"""Which characters nobody sees, which a single line may not hold, and what is no scope."""
 
 import re
 
@@ -23,6 +23,14 @@ NOT_IN_TEXT = re.compile("\x00")
 
 NOT_IN_REASON = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 """Control characters but for tab and line feed."""
+
+
+_EMPTY_SCOPE_KIND = re.compile(r"(project|team):\s*")
+
+
+def is_scope_shaped(text: str) -> bool:
+    """Tell whether *text* names a scope: something to see, no space around it, no kind alone."""
+    return not (is_blank(text) or text != text.strip() or _EMPTY_SCOPE_KIND.fullmatch(text))
 
 
 def is_blank(text: str) -> bool:
