@@ -21,6 +21,8 @@ PAGE_SIZE_MAX = 256
 TOP_K_MAX = 256
 TOP_K = 25
 PASSAGES_MAX = 64
+ERRORS_MAX = 8
+ERRORS_CHARS_MAX = 262_144
 
 # A line of a .jsonl file holds one note as JSON, where a byte may take six (\u00XX).
 LINE_BYTES_MAX = 8 << 20
@@ -56,5 +58,9 @@ LIMITS: tuple[Limit, ...] = (
     Limit(
         "passages of a note that are embedded",
         f"{PASSAGES_MAX} of about 240 tokens; what lies beyond is found by its words",
+    ),
+    Limit(
+        "errors that are read in one text",
+        f"{ERRORS_MAX}; of more than {ERRORS_CHARS_MAX:,} characters the first and the last",
     ),
 )

@@ -11,6 +11,7 @@ from graft_memstore import applicability, embedding
 from graft_memstore.errors import BadFieldsError
 from graft_memstore.model import NewNote
 from graft_memstore.service import recall
+from graft_memstore.traces import failures, lines
 from graft_memstore.write import limits as kept
 from graft_memstore.write.validate import check_note
 
@@ -29,6 +30,11 @@ def test_the_names_were_found() -> None:
 def test_questions_have_the_documented_limits() -> None:
     assert told.QUERY_BYTES_MAX == recall.TEXT_BYTES_MAX
     assert (told.TOP_K, told.TOP_K_MAX) == (recall.TOP_K_DEFAULT, recall.TOP_K_MAX)
+
+
+def test_errors_are_read_within_the_documented_limits() -> None:
+    assert told.ERRORS_MAX == failures.FAILURES_MAX
+    assert told.ERRORS_CHARS_MAX == lines.READ_CHARS_MAX
 
 
 @pytest.mark.parametrize(
