@@ -338,7 +338,7 @@ def read_stored_after(connection: apsw.Connection, after: int, count_max: int) -
 
 
 def delete_note(connection: apsw.Connection, note_id: NoteId) -> None:
-    """Take a note away, with its states, keywords, sources, ranges and pending texts.
+    """Take a note away, with all rows that name it: states, ranges, signatures, pending texts.
 
     Its vectors' bits and its words are in tables that do not follow; take them away before.
     """

@@ -18,6 +18,7 @@ from graft_memstore.store.database import database_errors, open_connection
 from graft_memstore.store.migrate import migrate, migrations, schema_version
 from graft_memstore.store.models import read_model
 from graft_memstore.store.readers import Readers
+from graft_memstore.store.signatures import keep_read_until
 from graft_memstore.store.transaction import Transaction, WriteContext
 from graft_memstore.store.writer import WRITE_WAIT_SECONDS, Writer
 
@@ -197,5 +198,7 @@ def _site(connection: apsw.Connection, random: Callable[[int], bytes]) -> str:
     site = meta.read(connection, meta.SITE)
     if site is None:
         site = random(SITE_BYTES).hex()
+        # A new file has no notes that an earlier version would have read for errors.
+        keep_read_until(connection, None)
         meta.write(connection, meta.SITE, site)
     return site

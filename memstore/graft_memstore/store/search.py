@@ -25,7 +25,7 @@ FOLDED_CHARS_MAX = 65_536
 """Of a long body, the folded text that is compared with a question."""
 
 # A search may also ask for keywords: :keywords_min of those listed, 0 for no matter which.
-_ELIGIBLE = (
+ELIGIBLE = (
     "WITH "  # noqa: S608 - joined at import, from constants alone
     + VISIBLE
     + """,
@@ -47,7 +47,7 @@ eligible AS NOT MATERIALIZED (
 # FTS5 itself gives the rows in the order of their rank, so what follows is looked up only until
 # the LIMIT is full.
 SELECT_WORDS = (
-    _ELIGIBLE
+    ELIGIBLE
     + """
 SELECT eligible.seq, -notes_fts.rank AS score
 FROM notes_fts
@@ -59,7 +59,7 @@ LIMIT :count_max
 )
 
 SELECT_PIECES = (
-    _ELIGIBLE
+    ELIGIBLE
     + """
 SELECT eligible.seq, -notes_pieces.rank AS score
 FROM notes_pieces
@@ -83,7 +83,7 @@ ORDER BY term.key
 SELECT_LAST_SEQ = "SELECT ifnull(max(seq), 0) FROM notes"
 
 SELECT_CHUNKS = (
-    _ELIGIBLE
+    ELIGIBLE
     + """
 SELECT chunks.chunk_id, eligible.seq, chunks.part, chunks.vector
 FROM json_each(:chunk_ids) AS wanted
@@ -95,7 +95,7 @@ WHERE chunks.model_id = :model_id
 
 # chunks_by_model
 SELECT_NEWER_CHUNKS = (
-    _ELIGIBLE
+    ELIGIBLE
     + """
 SELECT chunks.chunk_id, eligible.seq, chunks.part, chunks.vector
 FROM chunks
@@ -108,7 +108,7 @@ LIMIT :count_max
 
 # chunks_by_note
 SELECT_CHUNKS_OF_NOTES = (
-    _ELIGIBLE
+    ELIGIBLE
     + """
 SELECT chunks.chunk_id, eligible.seq, chunks.part, chunks.vector
 FROM json_each(:seqs) AS wanted
@@ -121,7 +121,7 @@ LIMIT :count_max
 
 # notes_by_scope, then chunks_by_note.
 SELECT_ALLOWED_CHUNKS = (
-    _ELIGIBLE  # noqa: S608 - joined at import, from constants alone
+    ELIGIBLE  # noqa: S608 - joined at import, from constants alone
     + """
 SELECT chunks.chunk_id
 FROM (
@@ -137,7 +137,7 @@ CROSS JOIN chunks ON chunks.note_id = eligible.note_id AND chunks.model_id = :mo
 
 # keywords by name, note_keywords_by_keyword, then chunks_by_note.
 SELECT_CHUNKS_WITH_KEYWORDS = (
-    _ELIGIBLE
+    ELIGIBLE
     + """
 SELECT DISTINCT chunks.chunk_id
 FROM json_each(:keywords) AS asked
@@ -150,7 +150,7 @@ WHERE note_keywords.known_to IS NULL
 )
 
 SELECT_FOUND = (
-    _ELIGIBLE  # noqa: S608 - joined at import, from constants alone
+    ELIGIBLE  # noqa: S608 - joined at import, from constants alone
     + """
 SELECT eligible.seq, eligible.note_id, eligible.title, eligible.scope, eligible.trust, (
     SELECT json_group_array(keywords.keyword ORDER BY keywords.keyword)

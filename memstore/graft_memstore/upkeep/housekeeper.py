@@ -1,4 +1,4 @@
-"""The thread that keeps a profile's index fresh, its deleted words gone, its receipts few."""
+"""The thread that keeps a profile's index fresh, its deleted words gone, its old notes read."""
 
 import logging
 import threading
@@ -10,6 +10,7 @@ from graft_memstore.store.profile import Index, Profile
 from graft_memstore.store.requests import prune
 from graft_memstore.store.transaction import Transaction
 from graft_memstore.upkeep.back_off import BackOff
+from graft_memstore.upkeep.read_errors import read_some
 
 ERASE_RETRY_SECONDS = 2.0
 PRUNE_SECONDS = 3600.0
@@ -28,6 +29,7 @@ class Housekeeper:
         self._loaded: Index | None = None
         self._next_prune = 0.0
         self._erasing = False
+        self._reading = True
         self._back_off = BackOff(time.monotonic)
         self._thread = threading.Thread(
             target=self._work, name=f"housekeeper-{profile.name}", daemon=True
@@ -36,8 +38,8 @@ class Housekeeper:
 
     @property
     def busy(self) -> bool:
-        """Whether the file is still to be cleaned of deleted notes."""
-        return self._erasing
+        """Whether the file is still to be cleaned of deleted notes, or old ones to be read."""
+        return self._erasing or (self._reading and not self._back_off.problem)
 
     def stop(self) -> None:
         """End the thread."""
@@ -52,6 +54,7 @@ class Housekeeper:
                 self._keep_index()
                 self._clean()
                 self._prune()
+                self._read_errors()
                 self._back_off.succeeded()
             except ServiceError as error:
                 self._back_off.failed(error.message)
@@ -89,6 +92,10 @@ class Housekeeper:
         # The snapshot above is closed: a reader would hold up the checkpoint.
         if waits and self._profile.run(clean_file):
             self._erasing = False
+
+    def _read_errors(self) -> None:
+        # What it keeps is a commit, which wakes this thread for the next step.
+        self._reading = self._reading and read_some(self._profile)
 
     def _prune(self) -> None:
         now = time.monotonic()

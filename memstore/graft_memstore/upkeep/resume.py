@@ -8,10 +8,13 @@ from graft_memstore.store.database import Connection, database_errors, open_conn
 from graft_memstore.store.erasures import count_erasures
 from graft_memstore.store.migrate import migrations, schema_version
 from graft_memstore.store.pending import count_pending
+from graft_memstore.store.signatures import read_until
 
 
 def has_work(path: Path) -> bool:
     """Tell whether the database file at *path* has texts, notes or a reindex that wait.
+
+    A file of an earlier schema is left alone: bringing it up to date is for its first use.
 
     Raises:
         ServiceError: see `open_connection`.
@@ -28,4 +31,5 @@ def work_waits(connection: Connection) -> bool:
         count_pending(connection) > 0
         or count_erasures(connection) > 0
         or meta.read(connection, meta.REINDEX_MODEL) is not None
+        or read_until(connection) is not None
     )

@@ -7,6 +7,7 @@ from graft_memstore.applicability import parse_applies_to
 from graft_memstore.embedding import ModelFacts, WindowVector
 from graft_memstore.lexical import fold_note
 from graft_memstore.model import AppliesTo, Lifecycle, NewNote, NoteId, SimilarNote, Trust
+from graft_memstore.signature import Signature, signatures
 from graft_memstore.store.fts import Words
 from graft_memstore.store.notes import KnownNote
 from graft_memstore.write.hashes import content_hash, value_hash
@@ -19,7 +20,7 @@ JUDGED_WRONG = frozenset({Trust.HELD, Trust.REJECTED})
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PreparedNote:
-    """A checked note, hashed and folded.
+    """A checked note, hashed, and with the signatures of the errors that it tells of.
 
     What it applies to is no part of its hashes: the same text for other versions is the same
     note, which then applies to those.
@@ -29,6 +30,7 @@ class PreparedNote:
     applies_to: tuple[AppliesTo, ...]
     content_hash: bytes
     value_hash: bytes
+    signatures: tuple[Signature, ...]
 
     @property
     def has_passages(self) -> bool:
@@ -46,13 +48,19 @@ class TitleVector:
 
 
 def prepare(note: NewNote) -> PreparedNote:
-    """Hash *note*, and read what it applies to."""
+    """Hash *note*, read it for errors, and read what it applies to."""
     return PreparedNote(
         note=note,
         applies_to=tuple(parse_applies_to(spec) for spec in note.applies_to),
         content_hash=content_hash(note.title, note.body, note.kind),
         value_hash=value_hash(note.title, note.body),
+        signatures=signatures_of(note.title, note.body),
     )
+
+
+def signatures_of(title: str, body: str) -> tuple[Signature, ...]:
+    """Return the signatures of the errors that a note tells of."""
+    return signatures(f"{title}\n{body}", titled=True)
 
 
 def words_of(title: str, body: str, keywords: tuple[str, ...]) -> Words:

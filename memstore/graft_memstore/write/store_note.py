@@ -30,6 +30,7 @@ from graft_memstore.store.notes import (
     read_stored,
 )
 from graft_memstore.store.pending import insert_pending
+from graft_memstore.store.signatures import insert_signatures
 from graft_memstore.store.sources import add_sources
 from graft_memstore.store.states import insert_state, read_state
 from graft_memstore.store.transaction import Transaction
@@ -129,6 +130,7 @@ def _store_new(
     add_sources(connection, note_id, note.sources, transaction.at_ms)
     set_applies_to(connection, note_id, prepared.applies_to, transaction.at_ms)
     insert_words(connection, seq, words_of(note.title, note.body, note.keywords))
+    insert_signatures(connection, seq, prepared.signatures)
     _store_vectors(connection, note_id, prepared, vector)
     return StoredReply(
         id=note_id, duplicate=False, state=state, scope=note.scope, event=event, similar=similar

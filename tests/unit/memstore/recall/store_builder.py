@@ -14,10 +14,13 @@ from graft_memstore.applicability import parse_applies_to, parse_context
 from graft_memstore.lexical import fold, fold_note, trigrams
 from graft_memstore.model import Background, ChunkRow, ModelId, NoteId, ScopeFilter
 from graft_memstore.recall.answer import Question
+from graft_memstore.signature import understand
 from graft_memstore.store.applies import set_applies_to
 from graft_memstore.store.database import open_connection
 from graft_memstore.store.migrate import migrate
+from graft_memstore.store.signatures import insert_signatures
 from graft_memstore.store.vectors import create_bits, delete_chunks_of_note, insert_chunks
+from graft_memstore.write.prepare import signatures_of
 
 MODEL = ModelId(1)
 DIMENSIONS = 256
@@ -99,6 +102,7 @@ class NoteStore:
             seq = self.connection.last_insert_rowid()
             self.set_state(note_id, state or State())
             self._add_words(seq, title, body, keywords)
+            insert_signatures(self.connection, seq, signatures_of(title, body))
             for keyword in keywords:
                 self.connection.execute(INSERT_KEYWORD, {"keyword": keyword})
                 self.connection.execute(INSERT_NOTE_KEYWORD, {"id": note_id, "keyword": keyword})
@@ -190,9 +194,10 @@ def ask(
     context: Sequence[str] = (),
 ) -> Question:
     """Return a question at `NOW_MS`."""
+    said = understand(text)
     return Question(
-        text=text,
-        vector=embed(text) if with_vector else None,
+        said=said,
+        vector=embed(said.focus) if with_vector else None,
         prior=PRIOR,
         scope=scope,
         now_ms=NOW_MS,

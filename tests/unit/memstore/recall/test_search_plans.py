@@ -7,11 +7,11 @@ import pytest
 from tests.unit.memstore.recall.store_builder import MODEL, NoteStore
 
 from graft_memstore.lexical import COLUMN_WEIGHTS
-from graft_memstore.store import applies, search, vectors
+from graft_memstore.store import applies, search, signatures, vectors
 
 STATEMENTS = {
     name: statement
-    for module in (applies, search, vectors)
+    for module in (applies, search, signatures, vectors)
     for name, statement in vars(module).items()
     if name.startswith(("SELECT_", "COUNT_")) and isinstance(statement, str)
 }
@@ -28,6 +28,7 @@ PARAMETERS = {
     "note_ids": '["0"]',
     "chunk_ids": "[1]",
     "seqs": "[1]",
+    "digests": "[1]",
     "elsewhere_than": '["user"]',
     "scopes": '["user"]',
     "all_scopes": 0,
@@ -53,7 +54,7 @@ def plan(connection: apsw.Connection, statement: str) -> list[str]:
 
 
 def test_there_are_statements_to_look_at() -> None:
-    assert len(STATEMENTS) >= 18
+    assert len(STATEMENTS) >= 20
 
 
 @pytest.mark.parametrize("name", sorted(STATEMENTS))

@@ -16,6 +16,7 @@ from graft_memstore.store.migrate import migrate, migrations, schema_version
 SHIPPED = {
     1: "5ffa900a7e51d00c03c076b881d232fdf1f421c9907115a19eaa1a1e4eca48e0",
     2: "4d8adcfc3d35bbabfe190f0a04d1f8d97c39ddaab12287a3bc36d7e4784c9e13",
+    3: "265f5997c90a2c409dc32e25db3a56021c5a82cbf6285f3bc5700429facd4566",
 }
 
 

@@ -24,7 +24,7 @@ def store_words(room: Room) -> str:
     stored = room.insert(
         note=NewNote(
             title=f"the {WORDS[0]} plays",
-            body=f"across the {WORDS[1]} " * 50,
+            body=f"across the {WORDS[1]} " * 50 + "\nMusicError: the instrument is out of tune",
             keywords=(WORDS[2],),
             sources=(Source(kind=SourceKind.FILE, locator=WORDS[3]),),
         ),
@@ -51,10 +51,13 @@ def test_an_erased_note_leaves_no_word_in_any_file(room: Room) -> None:
 
 def test_an_erased_note_leaves_its_event_and_nothing_else(room: Room) -> None:
     note_id = store_words(room)
+    signed = room.count("SELECT count(*) FROM note_signatures")
 
     reply = room.delete(note_id)
 
-    for table in ("notes", "note_states", "note_keywords", "note_sources", "chunks", "pending"):
+    assert signed > 0
+    tables = ("notes", "note_states", "note_keywords", "note_sources", "note_signatures")
+    for table in (*tables, "chunks", "pending"):
         assert room.count(f"SELECT count(*) FROM {table}") == 0, table  # noqa: S608
     for table in ("keywords", "sources", "notes_fts", "notes_pieces", "vec_bits_1", "erasures"):
         assert room.count(f"SELECT count(*) FROM {table}") == 0, table  # noqa: S608
