@@ -26,6 +26,7 @@ from graft_memstore.recall.answer import Question
 from graft_memstore.recall.index import VectorIndex
 from graft_memstore.recall.query import answer_query
 from graft_memstore.recall.vector_arm import VectorSearch, find_near
+from graft_memstore.signature import understand
 from graft_memstore.store.search import Eligible
 
 SIZES = (10_000, 100_000)
@@ -122,10 +123,10 @@ def _whole_query(filled: Filled, size: int) -> Row:
     with filled.profile.snapshot() as connection:
         now_ms = filled.profile.now_ms(connection)
         for text, vector in zip(texts, filled.questions, strict=True):
-            question = Question(
-                text=text, vector=vector, prior=PRIOR, scope=SEARCHED, now_ms=now_ms
-            )
             started = time.perf_counter()
+            question = Question(
+                said=understand(text), vector=vector, prior=PRIOR, scope=SEARCHED, now_ms=now_ms
+            )
             answer_query(connection, filled.index, question)
             spent.append((time.perf_counter() - started) * 1_000)
     median = statistics.median(spent)

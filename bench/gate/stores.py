@@ -19,6 +19,7 @@ from graft_memstore.recall.answer import Question
 from graft_memstore.recall.index import VectorIndex
 from graft_memstore.recall.similar import SimilarNotes
 from graft_memstore.service.recall import UNKNOWN_BACKGROUND
+from graft_memstore.signature import understand
 from graft_memstore.store.database import Connection, open_connection
 from graft_memstore.store.profile import Profile
 from graft_memstore.upkeep.embed_pending import embed_some
@@ -74,12 +75,12 @@ class CorpusStore:
 
     def question(self, text: str) -> Question:
         """Return a question as the service would put it."""
-        serving = self.profile.serving_model
+        serving, said = self.profile.serving_model, understand(text)
         vector = self._embedder.embed_query(
-            model_for(serving, self._embedder), text, 0, Deadline(SECONDS)
+            model_for(serving, self._embedder), said.focus, 0, Deadline(SECONDS)
         )
         return Question(
-            text=text,
+            said=said,
             vector=np.frombuffer(vector.values, dtype="<f4"),
             prior=vector.model.background or UNKNOWN_BACKGROUND,
             scope=ScopeFilter(scopes=("user",)),

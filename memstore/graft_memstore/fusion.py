@@ -9,6 +9,8 @@ WORDS_WEIGHT = 1.25
 """What the best note by words gains, in standard deviations of cosine."""
 PIECES_WEIGHT = 0.5
 """The same for runs of letters inside words."""
+SIGNATURE_WEIGHT = 4.0
+"""What a note with the question's error gains; one with an error of its kind gains a share."""
 DEVIATION_MIN = 1e-3
 """Below this a spread of cosines is no spread but a store of one text."""
 
@@ -22,12 +24,14 @@ class ArmScores:
         cosine: of its nearest chunk.
         words: BM25 over its words.
         pieces: BM25 over runs of letters inside its words.
+        signature: how far it tells of the question's error, 0 to 1.
     """
 
     seq: int
     cosine: float | None = None
     words: float | None = None
     pieces: float | None = None
+    signature: float | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,7 +46,7 @@ def fuse(found: Sequence[ArmScores], background: Background) -> list[Fused]:
     """Return the notes best first; equal ones newer first.
 
     A cosine counts by its distance from the question's background, BM25 by its share of the
-    best in its arm: neither scale means anything by itself.
+    best in its arm: neither scale means anything by itself. A signature's score does.
     """
     words_best = max((each.words or 0.0 for each in found), default=0.0)
     pieces_best = max((each.pieces or 0.0 for each in found), default=0.0)
@@ -51,7 +55,8 @@ def fuse(found: Sequence[ArmScores], background: Background) -> list[Fused]:
             scores=each,
             score=standing(each.cosine, background)
             + WORDS_WEIGHT * _share(each.words, words_best)
-            + PIECES_WEIGHT * _share(each.pieces, pieces_best),
+            + PIECES_WEIGHT * _share(each.pieces, pieces_best)
+            + SIGNATURE_WEIGHT * (each.signature or 0.0),
         )
         for each in found
     ]

@@ -31,6 +31,8 @@ TRIGRAMS_WEIGHT = 2.8
 """For a title that is the question."""
 WORDS_WEIGHT = 0.16
 """For the best note by BM25."""
+SIGNATURE_WEIGHT = 4.0
+"""For a note that tells of the question's very error."""
 
 MARGIN_WITHOUT_RUNNER_UP = 2.0
 """Standard deviations that stand for the margin where there is nobody to compare with."""
@@ -47,6 +49,10 @@ TRIGRAMS_AGREE = 0.35
 """Overlap with the title from which words agree with the vector."""
 STANDING_ALONE = 4.0
 """Standard deviations from which the vector needs no word to agree: another language's door."""
+
+
+SAME_ERROR = 1.0
+"""Signature from which a note and a question tell of one error, in whatever words."""
 
 
 class Hit(StrEnum):
@@ -69,6 +75,7 @@ class Signals:
         title_trigrams: overlap of question and title in three-letter runs.
         words: BM25 as a share of the best note's.
         named: identifiers and numbers in both.
+        signature: 1 for a note that tells of the question's error, 0.5 for one of the same kind.
     """
 
     title: float
@@ -78,6 +85,7 @@ class Signals:
     title_trigrams: float
     words: float
     named: int
+    signature: float = 0.0
 
     def listed(self) -> tuple[tuple[str, float], ...]:
         """Return names and values in their fixed order."""
@@ -99,6 +107,7 @@ class Rules:
         is_answer: it tells what holds; a dead end does not.
         applies: nothing that is known of the asker's surroundings speaks against it.
         has_vectors: the candidate has vectors to be judged by.
+        error_fits: it tells of no other error than the question's, where both hold a printed one.
     """
 
     all_arms: bool
@@ -106,6 +115,7 @@ class Rules:
     is_answer: bool
     applies: bool
     has_vectors: bool
+    error_fits: bool
 
 
 def probability(signals: Signals) -> float:
@@ -118,6 +128,7 @@ def probability(signals: Signals) -> float:
         + COVERAGE_WEIGHT * signals.coverage
         + TRIGRAMS_WEIGHT * signals.title_trigrams
         + WORDS_WEIGHT * signals.words
+        + SIGNATURE_WEIGHT * signals.signature
     )
     return 1.0 / (1.0 + math.exp(-logit))
 
@@ -133,6 +144,7 @@ def words_agree(signals: Signals) -> bool:
         or signals.title_trigrams >= TRIGRAMS_AGREE
         or signals.named > 0
         or signals.standing >= STANDING_ALONE
+        or signals.signature >= SAME_ERROR
     )
 
 
@@ -143,7 +155,7 @@ def decide(signals: Signals, rules: Rules) -> Hit:
         return Hit.MISS
     if not rules.all_arms:
         return _decide_by_words(signals)
-    fits = rules.is_answer and rules.applies
+    fits = rules.is_answer and rules.applies and rules.error_fits
     allowed = fits and rules.may_be_strong and rules.has_vectors and words_agree(signals)
     return Hit.STRONG if chance >= STRONG_PROBABILITY and allowed else Hit.WEAK
 
@@ -154,5 +166,9 @@ COVERAGE_WEAK = 0.5
 
 def _decide_by_words(signals: Signals) -> Hit:
     """Return WEAK where the words alone make the note worth opening, else MISS."""
-    near = signals.coverage >= COVERAGE_WEAK or signals.title_trigrams >= COVERAGE_WEAK
+    near = (
+        signals.coverage >= COVERAGE_WEAK
+        or signals.title_trigrams >= COVERAGE_WEAK
+        or signals.signature >= SAME_ERROR
+    )
     return Hit.WEAK if near else Hit.MISS

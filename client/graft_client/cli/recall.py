@@ -41,8 +41,9 @@ _FIT_STYLES: dict[Fit, dict[str, object]] = {
 def query(session: Session, text: str, context: tuple[str, ...], exit_status: bool) -> None:
     """Ask whether a problem has been seen before.
 
-    STRONG prints the note, WEAK its title, MISS what came near. TEXT - reads stdin. A note that
-    applies to other versions than are there is WEAK.
+    STRONG prints the note, WEAK its title, MISS what came near. TEXT - reads stdin. An error in
+    TEXT, such as a traceback in a log, is looked for by itself, whatever stands around it. A note
+    that applies to other versions than are there is WEAK.
 
     \b
     Example:

@@ -9,10 +9,12 @@ from numpy.typing import NDArray
 from graft_memstore.applicability import Applicability, Context
 from graft_memstore.gate import Hit
 from graft_memstore.model import AppliesTo, Background, NoteId, NoteKind, ScopeFilter, Trust
+from graft_memstore.signature import Understood
 
 VECTOR_ARM = "vector"
 WORDS_ARM = "words"
 PIECES_ARM = "pieces"
+SIGNATURE_ARM = "signature"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -20,13 +22,14 @@ class Question:
     """A question, its vector, and where it may look.
 
     Attributes:
-        vector: of unit length; None when the vector arm cannot be had.
+        said: its telling part, and the signatures of the errors in it.
+        vector: of the telling part, of unit length; None when the vector arm cannot be had.
         prior: cosines between unrelated texts of the vector's model.
         keywords_min: how many of *keywords* a note must carry; 0 for any note.
         context: versions that are there where it is asked.
     """
 
-    text: str
+    said: Understood
     vector: NDArray[np.float32] | None
     prior: Background
     scope: ScopeFilter

@@ -7,6 +7,7 @@ from graft_memstore.lexical import FoldedQuestion, fold_question
 from graft_memstore.model import Background
 from graft_memstore.recall.answer import VECTOR_ARM, Question
 from graft_memstore.recall.index import VectorIndex
+from graft_memstore.recall.signature_arm import SignatureHits, find_by_signature
 from graft_memstore.recall.vector_arm import NearNotes, VectorSearch, aspects_of, find_near
 from graft_memstore.recall.words_arm import WordHits, find_by_words
 from graft_memstore.store.database import Connection
@@ -15,7 +16,7 @@ from graft_memstore.store.search import Eligible
 NOTHING_NEAR = NearNotes(cosines={}, background=Background(mean=0.0, deviation=0.0, count=0.0))
 DOWN = (VECTOR_ARM,)
 LOOKED_UP_MAX = 32
-"""Notes that only words found whose vectors are looked up."""
+"""Notes that only words or signatures found whose vectors are looked up."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,6 +36,7 @@ class Gathered:
     background: Background
     near: NearNotes
     words: WordHits
+    signatures: SignatureHits
     ranked: list[Fused]
     degraded: tuple[str, ...]
 
@@ -58,9 +60,11 @@ def gather(
             eligible=eligible,
             wanted=wanted,
         )
-    folded = fold_question(question.text)
+    # Words that a paste has around its error would outweigh the error's own.
+    folded = fold_question(question.said.focus)
     near = find_near(search) if search else NOTHING_NEAR
     words = find_by_words(connection, folded, eligible, wanted)
+    signatures = find_by_signature(connection, question.said.signatures, eligible, wanted)
     background = blend(question.prior, near.background)
     return Gathered(
         question=folded,
@@ -69,18 +73,21 @@ def gather(
         background=background,
         near=near,
         words=words,
-        ranked=fuse(_side_by_side(search, near, words), background),
+        signatures=signatures,
+        ranked=fuse(_side_by_side(search, near, words, signatures), background),
         # A store without notes has nothing that a vector could miss.
         degraded=() if search or (question.vector is not None and not words.notes) else DOWN,
     )
 
 
-def _side_by_side(search: VectorSearch | None, near: NearNotes, words: WordHits) -> list[ArmScores]:
-    """Return each candidate with what every arm says, looking up the vectors of words' notes."""
-    by_words = list(dict.fromkeys([*words.words, *words.pieces]))
+def _side_by_side(
+    search: VectorSearch | None, near: NearNotes, words: WordHits, signatures: SignatureHits
+) -> list[ArmScores]:
+    """Return each candidate with what every arm says, looking up vectors that are not known."""
+    others = list(dict.fromkeys([*signatures.scores, *words.words, *words.pieces]))
     cosines: dict[int, float | None] = dict(near.cosines)
     if search:
-        unknown = [seq for seq in by_words if seq not in cosines][:LOOKED_UP_MAX]
+        unknown = [seq for seq in others if seq not in cosines][:LOOKED_UP_MAX]
         for seq, aspects in aspects_of(search, unknown).items():
             cosines[seq] = aspects.nearest
     return [
@@ -89,6 +96,7 @@ def _side_by_side(search: VectorSearch | None, near: NearNotes, words: WordHits)
             cosine=cosines.get(seq),
             words=words.words.get(seq),
             pieces=words.pieces.get(seq),
+            signature=signatures.scores.get(seq),
         )
-        for seq in dict.fromkeys([*near.cosines, *by_words])
+        for seq in dict.fromkeys([*near.cosines, *others])
     ]

@@ -21,6 +21,7 @@ from graft_memstore.recall.arms import Gathered, gather
 from graft_memstore.recall.aside import Circumstances, choose_finalists, rivals
 from graft_memstore.recall.evidence import WordEvidence, compare_words, weigh
 from graft_memstore.recall.index import VectorIndex
+from graft_memstore.recall.signature_arm import tell_other_errors
 from graft_memstore.recall.vector_arm import Aspects, aspects_of
 from graft_memstore.store.database import Connection
 from graft_memstore.store.search import FoundNote, count_elsewhere, folded_texts, found_notes
@@ -75,6 +76,7 @@ def _judge(connection: Connection, gathered: Gathered, context: Context) -> list
     notes = found_notes(connection, seqs, gathered.eligible)
     aspects = aspects_of(gathered.search, seqs) if gathered.search else {}
     texts = folded_texts(connection, seqs)
+    other_errors = tell_other_errors(connection, gathered.signatures, seqs)
     weighed = weigh(gathered.question, gathered.words.counts, gathered.words.notes)
     among = rivals(finalists)
     judged = []
@@ -92,6 +94,7 @@ def _judge(connection: Connection, gathered: Gathered, context: Context) -> list
             is_answer=circumstances.is_answer,
             applies=circumstances.applies,
             has_vectors=aspect.title is not None,
+            error_fits=seq not in other_errors,
         )
         judged.append(
             Judged(
@@ -122,6 +125,7 @@ def _signals(
         title_trigrams=evidence.title_trigrams,
         words=words / best_words if best_words else 0.0,
         named=len(evidence.named),
+        signature=gathered.signatures.strength(candidate.scores.seq),
     )
 
 
@@ -179,9 +183,17 @@ def _reasons(judged: Judged) -> list[str]:
         reasons.append(f"has {evidence.covered} of the question's {evidence.telling} words")
     if signals.margin < 0.0 and judged.rules.all_arms:
         reasons.append("another note is nearer")
-    reasons += judged.circumstances.objections
-    if not judged.rules.may_be_strong:
-        reasons.append(f"its trust is {judged.note.trust}")
+    reasons += _held_back(judged)
     if not reasons and not words_agree(signals):
         reasons.append("shares no telling word with the question")
     return reasons or ["near, but not enough speaks for it"]
+
+
+def _held_back(judged: Judged) -> list[str]:
+    """Return what keeps a candidate from being handed out, however near it is."""
+    reasons = list(judged.circumstances.objections)
+    if not judged.rules.error_fits:
+        reasons.append("tells of another error")
+    if not judged.rules.may_be_strong:
+        reasons.append(f"its trust is {judged.note.trust}")
+    return reasons

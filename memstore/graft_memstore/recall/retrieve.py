@@ -5,6 +5,7 @@ from collections.abc import Iterable, Mapping
 from graft_memstore.fusion import Fused
 from graft_memstore.recall.answer import (
     PIECES_ARM,
+    SIGNATURE_ARM,
     VECTOR_ARM,
     WORDS_ARM,
     ArmPlace,
@@ -71,6 +72,7 @@ def _places(gathered: Gathered) -> dict[str, dict[int, ArmPlace]]:
         VECTOR_ARM: _in_order(gathered.near.cosines.items()),
         WORDS_ARM: _in_order(gathered.words.words.items()),
         PIECES_ARM: _in_order(gathered.words.pieces.items()),
+        SIGNATURE_ARM: _in_order(gathered.signatures.scores.items()),
     }
 
 

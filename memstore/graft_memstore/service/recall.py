@@ -38,6 +38,7 @@ from graft_memstore.service.convert import (
     note_message,
     scope_filter_of,
 )
+from graft_memstore.signature import understand
 from graft_memstore.store.database import Connection
 from graft_memstore.store.full_notes import read_full_notes
 from graft_memstore.store.models import read_model
@@ -103,7 +104,7 @@ class RecallServicer(recall_service_pb2_grpc.RecallServiceServicer):
             self._profiles.use(request.profile, deadline.for_work()) as profile,
             self._recalls.enter(deadline),
         ):
-            embedded = self._embed(profile, request.text, request.embed_tokens_max, deadline)
+            embedded = self._embed(profile, question, request.embed_tokens_max, deadline)
             with profile.snapshot() as connection:
                 asked, index = _in_snapshot(profile, connection, question, embedded.vector)
                 answer = answer_query(connection, index, asked)
@@ -137,7 +138,7 @@ class RecallServicer(recall_service_pb2_grpc.RecallServiceServicer):
             self._profiles.use(request.profile, deadline.for_work()) as profile,
             self._recalls.enter(deadline),
         ):
-            embedded = self._embed(profile, request.text, request.embed_tokens_max, deadline)
+            embedded = self._embed(profile, question, request.embed_tokens_max, deadline)
             with profile.snapshot() as connection:
                 asked, index = _in_snapshot(profile, connection, question, embedded.vector)
                 answer = retrieve(connection, index, asked, top_k)
@@ -151,15 +152,18 @@ class RecallServicer(recall_service_pb2_grpc.RecallServiceServicer):
         )
 
     def _embed(
-        self, profile: Profile[VectorIndex], text: str, tokens_max: int, deadline: Deadline
+        self, profile: Profile[VectorIndex], question: Question, tokens_max: int, deadline: Deadline
     ) -> Embedded:
         """Return the question's vector by the profile's model, waiting for it if need be.
+
+        Of a long paste the model would read the beginning and the end, which are seldom where
+        the error stands: its telling part is embedded instead.
 
         Raises:
             BadFieldError: nothing in the text can be looked for.
         """
         began = self._seconds()
-        serving = profile.serving_model
+        serving, text = profile.serving_model, question.said.focus
         vector = None
         try:
             wanted = model_for(serving, self._embedder)
@@ -189,7 +193,7 @@ def _question_of(request: pb.QueryRequest | pb.RetrieveRequest) -> Question:
             "embed_tokens_max", f"{tokens:,}; 0, or {EMBED_TOKENS_MIN} to {EMBED_TOKENS_MAX:,}"
         )
     return Question(
-        text=request.text,
+        said=understand(request.text),
         vector=None,
         prior=UNKNOWN_BACKGROUND,
         scope=check_scopes(scope_filter_of(request.scope)),

@@ -35,6 +35,7 @@ class FakeEmbedder(Embedder):
         refused: texts that no vector can be made of.
         files: identity of each model's file, by name.
         embedded: every text that was embedded, with its model.
+        asked: every question that was embedded.
         before: called before each call is answered, with the model's name.
     """
 
@@ -46,6 +47,7 @@ class FakeEmbedder(Embedder):
         self.before: Callable[[str], None] = lambda _: None
         self._lock = threading.Lock()
         self.embedded: list[tuple[str, str]] = []
+        self.asked: list[str] = []
 
     @override
     def embed_query(
@@ -54,6 +56,8 @@ class FakeEmbedder(Embedder):
         model = self.facts(wanted, deadline)
         if text in self.refused:
             raise TextRefusedError("texts: cannot be embedded")
+        with self._lock:
+            self.asked.append(text)
         return QueryVector(model=model, values=vector_of(text, model.identity))
 
     @override

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from graft_memstore.fusion import (
     PIECES_WEIGHT,
+    SIGNATURE_WEIGHT,
     WORDS_WEIGHT,
     ArmScores,
     blend,
@@ -21,7 +22,14 @@ BACKGROUND = Background(mean=0.8, deviation=0.02, count=100.0)
 cosine = st.one_of(st.none(), st.floats(-1, 1))
 bm25 = st.one_of(st.none(), st.floats(0, 50))
 found_lists = st.lists(
-    st.builds(ArmScores, seq=st.integers(1, 50), cosine=cosine, words=bm25, pieces=bm25),
+    st.builds(
+        ArmScores,
+        seq=st.integers(1, 50),
+        cosine=cosine,
+        words=bm25,
+        pieces=bm25,
+        signature=st.one_of(st.none(), st.floats(0, 1)),
+    ),
     unique_by=lambda scores: scores.seq,
 )
 
@@ -33,6 +41,7 @@ def model(found: list[ArmScores]) -> list[int]:
     for each in found:
         totals[each.seq] = WORDS_WEIGHT * ((each.words or 0) / most_words)
         totals[each.seq] += PIECES_WEIGHT * ((each.pieces or 0) / most_pieces)
+        totals[each.seq] += SIGNATURE_WEIGHT * (each.signature or 0)
         if each.cosine is not None:
             totals[each.seq] += (each.cosine - 0.8) / 0.02
     return sorted(totals, key=lambda seq: (-totals[seq], -seq))

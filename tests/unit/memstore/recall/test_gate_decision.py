@@ -18,7 +18,14 @@ from graft_memstore.gate import (
     words_agree,
 )
 
-FREE = Rules(all_arms=True, may_be_strong=True, is_answer=True, applies=True, has_vectors=True)
+FREE = Rules(
+    all_arms=True,
+    may_be_strong=True,
+    is_answer=True,
+    applies=True,
+    has_vectors=True,
+    error_fits=True,
+)
 PARAPHRASE = Signals(
     title=4.0, passage=4.2, margin=2.5, coverage=0.6, title_trigrams=0.4, words=1.0, named=0
 )
@@ -36,6 +43,7 @@ any_signals = st.builds(
     title_trigrams=share,
     words=share,
     named=st.integers(0, 20),
+    signature=st.sampled_from([0.0, 0.5, 1.0]),
 )
 any_rules = st.builds(Rules, **{each.name: st.booleans() for each in fields(Rules)})
 
@@ -67,7 +75,8 @@ def test_a_probability_lies_between_none_and_one(signals: Signals) -> None:
 
 @given(signals=any_signals, more=st.floats(0, 10))
 def test_more_of_a_signal_never_lowers_the_probability(signals: Signals, more: float) -> None:
-    for name in ("title", "passage", "margin", "coverage", "title_trigrams", "words"):
+    names = ("title", "passage", "margin", "coverage", "title_trigrams", "words", "signature")
+    for name in names:
         raised = replace(signals, **{name: getattr(signals, name) + more})
         assert probability(raised) >= probability(signals)
 
@@ -88,6 +97,15 @@ def test_another_language_comes_in_by_a_shared_identifier_or_a_vector_far_out() 
     assert not words_agree(silent)
 
 
+def test_the_same_error_stands_in_for_words_that_agree() -> None:
+    silent = replace(PARAPHRASE, coverage=0.1, title_trigrams=0.1, title=3.0, passage=3.0)
+    down = replace(FREE, all_arms=False)
+
+    assert decide(replace(silent, signature=1.0), FREE) == Hit.STRONG
+    assert not words_agree(replace(silent, signature=0.5))
+    assert decide(replace(silent, signature=1.0), down) == Hit.WEAK
+
+
 def test_words_alone_make_a_note_weak_when_they_cover_the_question() -> None:
     down = replace(FREE, all_arms=False)
     alone = replace(STRANGER, title=0.0, passage=0.0)
@@ -105,6 +123,7 @@ def test_signals_are_listed_in_a_fixed_order() -> None:
         "title_trigrams",
         "words",
         "named",
+        "signature",
     ]
 
 

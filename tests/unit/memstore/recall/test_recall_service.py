@@ -324,3 +324,18 @@ def test_any_text_within_the_limits_is_answered(served: Served, text: str) -> No
 
     assert served.query(text).hit in (pb.HIT_STRONG, pb.HIT_WEAK, pb.HIT_MISS)
     assert list(served.retrieve(text).degraded) == []
+
+
+def test_of_a_paste_with_an_error_the_telling_part_is_embedded(served: Served) -> None:
+    served.room.insert(note=NOTE, wait=True)
+    noise = "\n".join(
+        f"07:08:{number:02} INFO loader: part {number} is read" for number in range(60)
+    )
+    paste = f"{noise}\nshop.errors.TillJammedError: drawer 7 does not open\n{noise}"
+
+    served.query(paste)
+    served.retrieve(paste)
+    served.query("Why does the drawer not open?")
+
+    told = "TillJammedError: drawer 7 does not open"
+    assert served.room.embedder.asked == [told, told, "Why does the drawer not open?"]

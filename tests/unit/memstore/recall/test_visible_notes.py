@@ -21,12 +21,15 @@ from graft_memstore.recall.index import VectorIndex
 from graft_memstore.recall.query import answer_query
 from graft_memstore.recall.retrieve import retrieve
 from graft_memstore.recall.similar import SimilarNotes
+from graft_memstore.signature import signatures
 from graft_memstore.store import search
 from graft_memstore.store.search import Eligible
+from graft_memstore.store.signatures import holders_of
 from graft_memstore.visibility import MAY_BE_STRONG
 
 TITLE = "Kafka consumer lag grows after a rebalance"
-BODY = "Set max.poll.interval.ms above the slowest batch."
+ERROR = "org.apache.kafka.CommitFailedException: the group has already rebalanced"
+BODY = f"Set max.poll.interval.ms above the slowest batch.\n{ERROR}"
 HERE = ScopeFilter(scopes=("user", "project:a"))
 
 STRONG = "may be strong"
@@ -91,8 +94,14 @@ def by_found_note(connection: apsw.Connection, eligible: Eligible) -> bool:
     return bool(search.found_notes(connection, [1], eligible))
 
 
+def by_signature(connection: apsw.Connection, eligible: Eligible) -> bool:
+    digests = [each.digest for each in signatures(ERROR)]
+    return any(holders_of(connection, digests, eligible, 5).values())
+
+
 READS = [
     by_words,
+    by_signature,
     by_pieces,
     by_chunk,
     by_newer_chunks,
