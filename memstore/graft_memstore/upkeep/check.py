@@ -46,13 +46,16 @@ def check_profile(profile: Profile[Index], worker_problem: str) -> list[Finding]
     Raises:
         ServiceError: the file cannot be read at all.
     """
+    # Before the snapshot: without a write-ahead log a writer waits for those who read, and who opens
+    # the file anew waits for that writer.
+    write_lock = _write_lock(profile)
     with profile.snapshot() as connection:
         checks: list[Callable[[], Finding]] = [
             lambda: _schema(connection),
             lambda: _files(profile),
             lambda: _disk(profile),
             lambda: _journal(connection),
-            lambda: _write_lock(profile),
+            lambda: write_lock,
             lambda: _integrity(connection),
             lambda: _foreign_keys(connection),
             lambda: _audit(profile, connection),

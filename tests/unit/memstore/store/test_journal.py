@@ -4,6 +4,7 @@ import os
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from threading import Event
 
 import pytest
 from tests.unit.memstore.room import Room, open_room
@@ -103,6 +104,31 @@ def test_a_profile_that_was_moved_there_keeps_what_its_log_held(
 
     assert (before, journal, count) == ("wal", "delete", 3)
     assert {name: detail for name, (ok, detail) in found.items() if not ok} == {}
+
+
+def test_a_profile_is_checked_while_others_write_by_the_rollback_journal(tmp_path: Path) -> None:
+    done = Event()
+
+    def keep_writing(room: Room) -> int:
+        written = 0
+        while not done.is_set():
+            room.insert(f"note {written}")
+            written += 1
+        return written
+
+    mounts = of_a_network(tmp_path)
+    with (
+        open_room(tmp_path, watched=False, mounts=mounts) as room,
+        ThreadPoolExecutor(1) as pool,
+    ):
+        writing = pool.submit(keep_writing, room)
+        try:
+            found = [findings(room)["integrity"] for _ in range(20)]
+        finally:
+            done.set()
+
+        assert found == [(True, "ok")] * 20
+        assert writing.result() == room.count("SELECT count(*) FROM notes")
 
 
 def test_where_shared_memory_can_be_had_again_the_log_is_used_again(tmp_path: Path) -> None:
