@@ -9,12 +9,18 @@ from graft_memstore.store.database import database_errors, open_connection
 
 PROBLEMS_MAX = 10
 
+LOOK_ANEW = ("SELECT 1 FROM notes_fts LIMIT 1", "SELECT 1 FROM notes_pieces LIMIT 1")
+
 WRITE_LOCK_WAIT_MS = 1_000
 """Longer than any change of ours takes; who keeps the lock longer is another program."""
 
 
 def integrity_problems(connection: apsw.Connection) -> list[str]:
     """Return what SQLite finds wrong with the file's pages, indexes and constraints."""
+    # FTS5 (SQLite 3.54) checks by what this connection kept of an earlier read, and takes any write
+    # since then for damage; to open its table makes it look anew.
+    for statement in LOOK_ANEW:
+        connection.execute(statement).fetchall()
     rows = connection.execute("PRAGMA integrity_check(10)").fetchall()
     return [str(row[0]) for row in rows if row[0] != "ok"]
 

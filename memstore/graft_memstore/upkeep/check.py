@@ -46,8 +46,8 @@ def check_profile(profile: Profile[Index], worker_problem: str) -> list[Finding]
     Raises:
         ServiceError: the file cannot be read at all.
     """
-    # Before the snapshot: without a write-ahead log a writer waits for those who read, and who opens
-    # the file anew waits for that writer.
+    # Before the snapshot: without a write-ahead log a writer waits for those who read, and those
+    # who open the file wait for that writer.
     write_lock = _write_lock(profile)
     with profile.snapshot() as connection:
         checks: list[Callable[[], Finding]] = [
