@@ -46,13 +46,15 @@ def check_profile(profile: Profile[Index], worker_problem: str) -> list[Finding]
     Raises:
         ServiceError: the file cannot be read at all.
     """
+    # Before the file is opened once more, which takes away what others may.
+    modes = _modes(profile)
     # Before the snapshot: without a write-ahead log a writer waits for those who read, and those
     # who open the file wait for that writer.
     write_lock = _write_lock(profile)
     with profile.snapshot() as connection:
         checks: list[Callable[[], Finding]] = [
             lambda: _schema(connection),
-            lambda: _files(profile),
+            lambda: modes,
             lambda: _disk(profile),
             lambda: _journal(connection),
             lambda: write_lock,
@@ -76,7 +78,7 @@ def _schema(connection: Connection) -> Finding:
     )
 
 
-def _files(profile: Profile[Index]) -> Finding:
+def _modes(profile: Profile[Index]) -> Finding:
     loose = [
         f"chmod {mode} {path}"
         for path, mode in ((profile.path.parent, "700"), (profile.path, "600"))
