@@ -59,6 +59,10 @@ class Control:
         self._busy = busy
         # Its put may interrupt its get, as a signal's handler does; an Event's set then hangs.
         self._stops: queue.SimpleQueue[None] = queue.SimpleQueue()
+        # The first get of a queue finds its inner lock free, looks once more, and waits for ever if
+        # its time has passed in between: a process that was held up then would never end.
+        with contextlib.suppress(queue.Empty):
+            self._stops.get_nowait()
         self.started = time.monotonic()
         self.health = health.HealthServicer()
 

@@ -279,6 +279,14 @@ def test_a_stop_may_be_asked_for_at_any_instant() -> None:
     assert seen
 
 
+def test_no_wait_is_for_ever_however_short_it_was_to_be() -> None:
+    activity = Activity(())
+
+    seen = [Control(activity, busy=lambda: False).wait(1e-9) for _ in range(10_000)]
+
+    assert not any(seen)
+
+
 def test_work_that_begins_at_the_last_moment_puts_off_the_end(home: Home) -> None:
     home.create()
     socket = home.root / "a socket"
