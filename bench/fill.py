@@ -46,6 +46,7 @@ def open_profiles(home: Path) -> Profiles[VectorIndex]:
             now_ms=lambda: time.time_ns() // 1_000_000,
             random=os.urandom,
             opened=lambda _profile: None,
+            closing=lambda _profile: None,
         )
     )
 

@@ -100,9 +100,10 @@ class Memstore:
                 now_ms=wall_clock_ms,
                 random=os.urandom,
                 opened=self.upkeep.watch,
+                closing=self.upkeep.forget,
             )
         )
-        self.closer = Closer(self.profiles, self.upkeep)
+        self.closer = Closer(self.profiles)
 
     def register(self, server: grpc.Server, control: Control) -> Sequence[str]:
         """Add every servicer to *server* and go on with what an earlier process left."""

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import TypeAlias
+from urllib.parse import quote
 
 import apsw
 import sqlite_vec
@@ -33,6 +34,9 @@ LOCK_WAIT_MS = 10_000
 
 FREE_BYTES_MIN = 64 * 1024
 """With less room than this the memory that connections share cannot grow."""
+
+LACK_OF_ROOM = (apsw.IOError, apsw.CantOpenError, apsw.ReadOnlyError)
+"""What SQLite may call it when there was no room for one of its files."""
 
 PRIVATE_FILE = 0o600
 OTHERS_MAY = 0o077
@@ -71,8 +75,8 @@ def database_errors(path: Path) -> Iterator[None]:
 def _refusal_for(error: apsw.Error, path: Path) -> ServiceError | None:
     if isinstance(error, (apsw.BusyError, apsw.LockedError)):
         return locked_by_another(path)
-    if isinstance(error, apsw.FullError) or (isinstance(error, apsw.IOError) and _is_full(path)):
-        return DiskFullError(f"no room left on the disk of {path}; free some and try again")
+    if isinstance(error, apsw.FullError) or (isinstance(error, LACK_OF_ROOM) and is_full(path)):
+        return no_room(path)
     if isinstance(error, (apsw.CorruptError, apsw.NotADBError)):
         return DatabaseDamagedError(f"{path} is damaged ({error}); run `graft doctor`")
     if isinstance(error, apsw.IOError):
@@ -92,8 +96,13 @@ def locked_by_another(path: Path) -> DatabaseLockedError:
     )
 
 
-def _is_full(path: Path) -> bool:
-    """Tell whether a failed read or write was for want of room; SQLite does not always say so."""
+def no_room(path: Path) -> DiskFullError:
+    """Build the refusal of a change of *path* on a disk that is full."""
+    return DiskFullError(f"no room left on the disk of {path}; free some and try again")
+
+
+def is_full(path: Path) -> bool:
+    """Tell whether the disk of *path* has no room left; SQLite does not always say so."""
     try:
         return shutil.disk_usage(path.parent).free < FREE_BYTES_MIN
     except OSError:
@@ -121,19 +130,42 @@ def open_connection(
     with database_errors(path):
         if write:
             _choose_journal(path, mounts())
-        connection = _connect(path)
-        try:
-            # Otherwise each new value that is bound makes SQLite plan the statement anew, which
-            # costs a search more than running its statements does.
-            connection.config(apsw.SQLITE_DBCONFIG_ENABLE_QPSG, 1)
-            _load_vectors(connection)
-            for pragma in PRAGMAS:
-                connection.execute(pragma)
-            if not write:
-                connection.execute("PRAGMA query_only = ON")
-        except BaseException:
-            connection.close()
-            raise
+        return _prepared(_connect(path), write=write)
+
+
+def open_cramped(path: Path) -> apsw.Connection:
+    """Open *path* for reading on a disk that has no room for the memory that connections share.
+
+    Each such connection keeps that memory for itself, which SQLite allows as long as nobody
+    writes. One of them in the process keeps every other from writing.
+
+    Raises:
+        ServiceError: see `database_errors`.
+    """
+    _keep_private(path)
+    # It is only looked at, but has to be there; an empty file takes no room.
+    _keep_private(path.with_name(f"{path.name}-shm"))
+    address = f"file:{quote(str(path))}?readonly_shm=1"
+    flags = apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_URI
+    with database_errors(path):
+        connection = apsw.Connection(address, flags=flags)
+        connection.set_busy_timeout(LOCK_WAIT_MS)
+        return _prepared(connection, write=False)
+
+
+def _prepared(connection: apsw.Connection, *, write: bool) -> apsw.Connection:
+    try:
+        # Otherwise each new value that is bound makes SQLite plan the statement anew, which
+        # costs a search more than running its statements does.
+        connection.config(apsw.SQLITE_DBCONFIG_ENABLE_QPSG, 1)
+        _load_vectors(connection)
+        for pragma in PRAGMAS:
+            connection.execute(pragma)
+        if not write:
+            connection.execute("PRAGMA query_only = ON")
+    except BaseException:
+        connection.close()
+        raise
     return connection
 
 
@@ -169,7 +201,7 @@ def _takes_the_log(path: Path) -> bool:
             if _can_begin(connection):
                 connection.execute("ROLLBACK")
         except (apsw.IOError, apsw.CantOpenError, apsw.ProtocolError, apsw.ReadOnlyError):
-            if _is_full(path):
+            if is_full(path):
                 raise  # it lacks room today, which is no reason to change its journal
             return False
     return mode == ("wal",)

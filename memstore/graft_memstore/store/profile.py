@@ -9,12 +9,19 @@ from typing import Generic, Protocol, TypeVar
 
 import apsw
 
+from graft.wire.errors import DiskFullError, StoppingError
 from graft_memstore.clock import transaction_time
 from graft_memstore.model import Model, ModelId, ModelRole
 from graft_memstore.store import meta
 from graft_memstore.store.chain import AuditChain
 from graft_memstore.store.changes import Changes
-from graft_memstore.store.database import database_errors, open_connection
+from graft_memstore.store.database import (
+    database_errors,
+    is_full,
+    no_room,
+    open_connection,
+    open_cramped,
+)
 from graft_memstore.store.migrate import migrate, migrations, schema_version
 from graft_memstore.store.models import read_model
 from graft_memstore.store.readers import Readers
@@ -89,17 +96,25 @@ class Profile(Generic[IndexT_co]):
         self._now_ms = parts.now_ms
         self._index: IndexT_co | None = None
         self._serving: Model | None = None
-        connection = open_connection(self.path, mounts=parts.mounts)
+        self._outgrown = False
+        connection, cramped = _first_connection(self.path, parts.mounts)
         try:
             migrate(connection, self.path)
-            self._context = WriteContext(chain=self.chain, site=_site(connection, parts.random))
+            with database_errors(self.path):
+                site = _site(connection, parts.random)
+            self._context = WriteContext(chain=self.chain, site=site)
             self.chain.compare_with_head(connection)
         except BaseException:
             connection.close()
             raise
         self._after_commit(connection)
-        self._writer = Writer(self.path, connection, self._after_commit)
-        self._readers = Readers(self.path, lambda: open_connection(self.path, write=False))
+        self._writer: Writer | None = None
+        if cramped:
+            connection.close()
+            self._readers = Readers(self.path, lambda: open_cramped(self.path))
+        else:
+            self._writer = Writer(self.path, connection, self._after_commit)
+            self._readers = Readers(self.path, lambda: open_connection(self.path, write=False))
 
     @property
     def index(self) -> IndexT_co | None:
@@ -114,6 +129,16 @@ class Profile(Generic[IndexT_co]):
     def serving_model(self) -> Model | None:
         """The model whose vectors answered after the last change; None before the first vector."""
         return self._serving
+
+    @property
+    def cramped(self) -> bool:
+        """Whether the disk was too full to open it for more than reading."""
+        return self._writer is None
+
+    @property
+    def outgrown(self) -> bool:
+        """Whether a change has found room again, so that it should be opened anew."""
+        return self._outgrown
 
     def snapshot(self) -> AbstractContextManager[apsw.Connection]:
         """Lend a connection in a read transaction of one instant; see `Readers.snapshot`."""
@@ -136,11 +161,11 @@ class Profile(Generic[IndexT_co]):
             transaction.finish()
             return result
 
-        return self._writer.write(job, wait_seconds)
+        return self._writer_or_refusal().write(job, wait_seconds)
 
     def run(self, job: Callable[[apsw.Connection], ResultT]) -> ResultT:
         """Run *job* on the writer's connection outside a transaction; see `Writer.run`."""
-        return self._writer.run(job)
+        return self._writer_or_refusal().run(job)
 
     def now_ms(self, connection: apsw.Connection) -> int:
         """Return the time of a read: the wall clock, or the last change's when that is later."""
@@ -152,8 +177,20 @@ class Profile(Generic[IndexT_co]):
 
     def close(self) -> None:
         """Finish the changes that wait and close every connection."""
-        self._writer.close()
+        if self._writer is not None:
+            self._writer.close()
         self._readers.close()
+
+    def _writer_or_refusal(self) -> Writer:
+        if self._writer is not None:
+            return self._writer
+        if is_full(self.path):
+            raise no_room(self.path)
+        self._outgrown = True
+        raise StoppingError(
+            f"there is room on the disk of {self.path} again, so profile {self.name} is opened "
+            "anew; call again"
+        )
 
     def _after_commit(self, connection: apsw.Connection) -> None:
         try:
@@ -191,6 +228,14 @@ def peek_model(path: Path) -> Model | None:
         if schema_version(connection) != max(migrations()):
             return None
         return read_model(connection, ModelRole.SERVING)
+
+
+def _first_connection(path: Path, mounts: Callable[[], str]) -> tuple[apsw.Connection, bool]:
+    """Open *path*, for reading alone where the disk is too full; tell whether it is so."""
+    try:
+        return open_connection(path, mounts=mounts), False
+    except DiskFullError:
+        return open_cramped(path), True
 
 
 def _site(connection: apsw.Connection, random: Callable[[int], bytes]) -> str:

@@ -49,6 +49,7 @@ class StoreOptions(Generic[IndexT]):
         now_ms: wall clock, UTC milliseconds.
         random: random bytes, such as `os.urandom`.
         opened: called with every profile that has been opened.
+        closing: called with one before it is closed while the others stay open.
         mounts: tells what is mounted where; see `open_connection`.
     """
 
@@ -58,6 +59,7 @@ class StoreOptions(Generic[IndexT]):
     now_ms: Callable[[], int]
     random: Callable[[int], bytes]
     opened: Callable[[Profile[IndexT]], None]
+    closing: Callable[[Profile[IndexT]], None]
     mounts: Callable[[], str] = read_mounts
 
 
@@ -157,18 +159,13 @@ class Profiles(Generic[IndexT]):
             return [self._held[name].profile for name in sorted(self._held)]
 
     def close_unused(
-        self,
-        unused_seconds: float,
-        *,
-        spare: Callable[[Profile[IndexT]], bool],
-        closing: Callable[[Profile[IndexT]], None],
+        self, unused_seconds: float, *, spare: Callable[[Profile[IndexT]], bool]
     ) -> None:
         """Close the profiles that nobody has used for *unused_seconds*; their next use opens them.
 
         Args:
             unused_seconds: how long nobody has worked with them.
             spare: tells whether to leave one open at any rate.
-            closing: called with each before it is closed.
         """
         with self._lock:
             seen = list(self._held.items())
@@ -182,8 +179,7 @@ class Profiles(Generic[IndexT]):
                 del self._held[name]
                 moving = self._moving[name] = Future()
             try:
-                closing(held.profile)
-                held.profile.close()
+                self._let_go(held.profile)
             finally:
                 with self._lock:
                     del self._moving[name]
@@ -230,7 +226,8 @@ class Profiles(Generic[IndexT]):
         while True:
             with self._lock:
                 held = self._held.get(name)
-                if held is not None:
+                outgrown = held is not None and held.profile.outgrown and not held.users
+                if held is not None and not outgrown:
                     held.users += users
                     held.used_at = self._seconds()
                     return held
@@ -257,16 +254,25 @@ class Profiles(Generic[IndexT]):
         )
 
     def _begin_opening(self, name: str) -> "Future[None]":
+        """Open the profile *name* on a thread of its own, in the place of what was open of it."""
+        before = self._held.pop(name, None)
         opening = self._moving[name] = Future()
         thread = threading.Thread(
-            target=self._open_for_all, args=(name, opening), name=f"open-{name}", daemon=True
+            target=self._open_for_all,
+            args=(name, None if before is None else before.profile, opening),
+            name=f"open-{name}",
+            daemon=True,
         )
         thread.start()
         return opening
 
-    def _open_for_all(self, name: str, opening: "Future[None]") -> None:
+    def _open_for_all(
+        self, name: str, before: Profile[IndexT] | None, opening: "Future[None]"
+    ) -> None:
         """Open the profile *name*, or tell everybody who waits for it what went wrong."""
         try:
+            if before is not None:
+                self._let_go(before)
             profile = self._make(name)
         except BaseException as error:  # noqa: BLE001 - the thread's root: the callers get it
             with self._lock:
@@ -281,6 +287,10 @@ class Profiles(Generic[IndexT]):
         if closed:
             profile.close()
         opening.set_result(None)
+
+    def _let_go(self, profile: Profile[IndexT]) -> None:
+        self._options.closing(profile)
+        profile.close()
 
     def _make(self, name: str) -> Profile[IndexT]:
         options = self._options

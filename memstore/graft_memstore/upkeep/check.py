@@ -107,6 +107,9 @@ def _journal(connection: Connection) -> Finding:
 
 
 def _write_lock(profile: Profile[Index]) -> Finding:
+    if profile.cramped:
+        detail = "nothing can be changed, the disk was full when the profile was opened; free some"
+        return Finding(name="write lock", ok=False, detail=detail)
     free = write_lock_is_free(profile.path)
     return Finding(
         name="write lock",

@@ -8,7 +8,6 @@ from graft.wire.errors import ServiceError
 from graft_memstore.store.profile import Index, Profile
 from graft_memstore.store.profiles import Profiles
 from graft_memstore.upkeep.resume import work_waits
-from graft_memstore.upkeep.upkeep import Upkeep
 
 UNUSED_SECONDS = 600.0
 """A profile that nobody used for so long is closed until its next use; three threads, its
@@ -27,7 +26,6 @@ class Closer(Generic[IndexT]):
 
     Args:
         profiles: the open ones.
-        upkeep: looks after them until they are closed.
         unused_seconds: how long nobody has worked with one that is closed.
         look_seconds: how often it looks.
     """
@@ -35,13 +33,11 @@ class Closer(Generic[IndexT]):
     def __init__(
         self,
         profiles: Profiles[IndexT],
-        upkeep: Upkeep,
         *,
         unused_seconds: float = UNUSED_SECONDS,
         look_seconds: float = LOOK_SECONDS,
     ) -> None:
         self._profiles = profiles
-        self._upkeep = upkeep
         self._unused_seconds = unused_seconds
         self._look_seconds = look_seconds
         self._stopping = threading.Event()
@@ -55,7 +51,7 @@ class Closer(Generic[IndexT]):
 
     def look(self) -> None:
         """Close what is unused now, unless something waits to be done in it."""
-        self._profiles.close_unused(self._unused_seconds, spare=_must_stay, closing=self._close)
+        self._profiles.close_unused(self._unused_seconds, spare=_must_stay)
 
     def _work(self) -> None:
         while not self._stopping.wait(self._look_seconds):
@@ -64,10 +60,6 @@ class Closer(Generic[IndexT]):
             except Exception:
                 # The thread's root: what could not be closed now is looked at again.
                 log.exception("bug while closing profiles")
-
-    def _close(self, profile: Profile[IndexT]) -> None:
-        log.info("closing profile=%s because=unused", profile.name)
-        self._upkeep.forget(profile)
 
 
 def _must_stay(profile: Profile[Index]) -> bool:

@@ -1,11 +1,14 @@
 """Everything that goes on behind the calls, for every open profile."""
 
+import logging
 import threading
 
 from graft_memstore.embedding import Embedder
 from graft_memstore.store.profile import Index, Profile
 from graft_memstore.upkeep.housekeeper import Housekeeper
 from graft_memstore.upkeep.vector_worker import VectorWorker
+
+log = logging.getLogger(__name__)
 
 
 class Upkeep:
@@ -32,6 +35,7 @@ class Upkeep:
 
     def forget(self, profile: Profile[Index]) -> None:
         """Look after *profile* no more, which is to be closed."""
+        log.info("closing profile=%s", profile.name)
         with self._lock:
             threads = [each.pop(profile.name, None) for each in (self._workers, self._housekeepers)]
         for thread in threads:

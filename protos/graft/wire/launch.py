@@ -18,7 +18,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from graft.wire.locks import FileLock, holder_of
+from graft.wire.locks import NO_ROOM, FileLock, holder_of
 from graft.wire.logs import open_log, tail
 from graft.wire.paths import Home
 
@@ -73,7 +73,14 @@ class ServiceRecord:
 
 
 def write_record(home: Home, record: ServiceRecord) -> None:
-    """Put *record* where callers look, by rename, so that nobody reads half of it."""
+    """Put *record* where callers look, by rename, so that nobody reads half of it.
+
+    On a full disk it is written over the one that is there, which takes no room; who reads half
+    of it looks again.
+
+    Raises:
+        OSError: it cannot be written, and there is none yet.
+    """
     path = home.record(record.service)
     draft = path.with_suffix(f".json.{record.pid}")
     content = {
@@ -83,10 +90,25 @@ def write_record(home: Home, record: ServiceRecord) -> None:
         "build": record.build,
         "started_ms": record.started_ms,
     }
-    descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
-    with os.fdopen(descriptor, "w", encoding="utf-8") as file:
-        json.dump(content, file)
-    draft.rename(path)
+    text = json.dumps(content).encode()
+    try:
+        _write(draft, text)
+    except OSError as error:
+        draft.unlink(missing_ok=True)
+        if error.errno not in NO_ROOM:
+            raise
+        _write(path, text)
+    else:
+        draft.rename(path)
+
+
+def _write(path: Path, content: bytes) -> None:
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    try:
+        os.pwrite(descriptor, content, 0)
+        os.ftruncate(descriptor, len(content))
+    finally:
+        os.close(descriptor)
 
 
 def find_running(home: Home, service: str) -> ServiceRecord | None:

@@ -5,6 +5,9 @@ import fcntl
 import os
 from pathlib import Path
 
+NO_ROOM = frozenset({errno.ENOSPC, errno.EDQUOT})
+"""What the system says where nothing more can be written."""
+
 HOLDER_BYTES = 20
 """Room for a process id at the head of a lock file; written in place, never truncated."""
 
@@ -32,7 +35,13 @@ class FileLock:
                 return False
             raise
         self._descriptor = descriptor
-        os.pwrite(descriptor, f"{os.getpid()}\n".ljust(HOLDER_BYTES).encode(), 0)
+        try:
+            os.pwrite(descriptor, f"{os.getpid()}\n".ljust(HOLDER_BYTES).encode(), 0)
+        except OSError as error:
+            # On a full disk the lock holds all the same; who has it cannot be told then.
+            if error.errno not in NO_ROOM:
+                self.release()
+                raise
         return True
 
     def release(self) -> None:

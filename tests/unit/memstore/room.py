@@ -49,6 +49,7 @@ class Room:
 
     Attributes:
         on_open: called with each profile that has been opened, on the thread that opened it.
+        on_close: called with each that is to be closed while others stay open.
     """
 
     def __init__(
@@ -66,6 +67,7 @@ class Room:
                 now_ms=self.clock,
                 random=os.urandom,
                 opened=self._opened,
+                closing=self._closing,
                 mounts=mounts,
             ),
             seconds=lambda: self.clock.ms / 1_000,
@@ -73,6 +75,7 @@ class Room:
         self.on_open: Callable[[Profile[VectorIndex]], None] = (
             self.upkeep.watch if watched else lambda _: None
         )
+        self.on_close: Callable[[Profile[VectorIndex]], None] = self.upkeep.forget
         self.inserter = Inserter(self.embedder, SimilarNotes(self.clock), IdMaker(os.urandom))
 
     @property
@@ -156,6 +159,9 @@ class Room:
 
     def _opened(self, profile: Profile[VectorIndex]) -> None:
         self.on_open(profile)
+
+    def _closing(self, profile: Profile[VectorIndex]) -> None:
+        self.on_close(profile)
 
     def close(self) -> None:
         """End the threads and close the files."""

@@ -20,7 +20,7 @@ NEVER_SECONDS = 3_600.0
 @pytest.fixture
 def closer(room: Room) -> Iterator[Closer[VectorIndex]]:
     """One that looks when the test says so."""
-    made = Closer(room.profiles, room.upkeep, look_seconds=NEVER_SECONDS)
+    made = Closer(room.profiles, look_seconds=NEVER_SECONDS)
     yield made
     made.stop()
 
@@ -75,7 +75,7 @@ def test_it_looks_by_itself(room: Room) -> None:
     settle(room)
     room.clock.ms += UNUSED_MS
 
-    closer = Closer(room.profiles, room.upkeep, look_seconds=0.001)
+    closer = Closer(room.profiles, look_seconds=0.001)
 
     wait_until(lambda: not open_names(room), "the profile is still open")
     closer.stop()
@@ -138,10 +138,9 @@ def test_who_comes_while_a_profile_is_closed_gets_it_opened_anew(room: Room) -> 
         assert go_on.wait(WAIT_SECONDS)
         room.upkeep.forget(profile)
 
+    room.on_close = hold
     with ThreadPoolExecutor(2) as pool:
-        closing = pool.submit(
-            room.profiles.close_unused, UNUSED_SECONDS, spare=lambda _: False, closing=hold
-        )
+        closing = pool.submit(room.profiles.close_unused, UNUSED_SECONDS, spare=lambda _: False)
         assert begun.wait(WAIT_SECONDS)
         opening = pool.submit(room.profiles.open, "", WAIT_SECONDS)
         go_on.set()
