@@ -1,13 +1,12 @@
 """Run the embedder as a service: settings to loader, loader to servicer, servicer to socket."""
 
-import logging
-import sys
 from collections.abc import Sequence
 
 import grpc
 
 from graft.embedder.v1 import embedder_pb2_grpc
 from graft.wire.daemon import Control, DaemonOptions, run_daemon
+from graft.wire.events import start_logging
 from graft.wire.health import set_serving
 from graft.wire.paths import Home
 from graft.wire.settings import Settings
@@ -16,14 +15,11 @@ from graft_embedder.native_output import join_output_to_log
 from graft_embedder.service import NOT_USE, SERVICE, EmbedderServicer
 
 DOMAIN = "graft.embedder"
-LOG_FORMAT = "%(asctime)s %(levelname)s %(name)s %(message)s"
 
 
 def serve(home: Home, model: str, settings: Settings, ready_fd: int | None) -> int:
     """Serve *model* until told to stop; return the exit status."""
-    logging.basicConfig(
-        stream=sys.stderr, level=settings.text("log_level").upper(), format=LOG_FORMAT
-    )
+    start_logging(settings.text("log_level"))
     join_output_to_log()
     loaders: list[ModelLoader] = []
 

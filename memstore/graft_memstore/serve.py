@@ -22,6 +22,7 @@ from graft.memory.v1 import (
 from graft.wire.build import build_id
 from graft.wire.daemon import Control, DaemonOptions, run_daemon
 from graft.wire.errors import ServiceError
+from graft.wire.events import start_logging
 from graft.wire.health import set_serving
 from graft_memstore.embedder_process import Launch
 from graft_memstore.embedders import Embedders, extra_obstacle
@@ -41,7 +42,6 @@ from graft_memstore.write.insert import Inserter
 
 SERVICE = "memstore"
 DOMAIN = "graft.memory"
-LOG_FORMAT = "%(asctime)s %(levelname)s %(name)s %(message)s"
 
 DAEMON = daemon_service_pb2.DESCRIPTOR.services_by_name["DaemonService"].full_name
 NOTES = notes_service_pb2.DESCRIPTOR.services_by_name["NotesService"].full_name
@@ -54,9 +54,7 @@ log = logging.getLogger(__name__)
 
 def serve(settings: MemstoreSettings, ready_fd: int | None) -> int:
     """Serve the home's notes until told to stop; return the exit status."""
-    logging.basicConfig(
-        stream=sys.stderr, level=settings.values.text("log_level").upper(), format=LOG_FORMAT
-    )
+    start_logging(settings.values.text("log_level"))
     memstore = Memstore(settings)
     return run_daemon(
         DaemonOptions(

@@ -1,0 +1,164 @@
+"""What a service logs names events, places and kinds, and quotes nothing."""
+
+import io
+import logging
+import subprocess
+import sys
+from collections.abc import Iterator
+
+import grpc
+import pytest
+
+from graft.wire.errors import BadFieldError
+from graft.wire.events import CHAIN_MAX, EVENT_FORMAT, EventFormatter
+from graft.wire.server import Activity, build_server
+
+NOTE = "the words of a note that nobody else may read"
+SECONDS = 20.0
+
+
+@pytest.fixture
+def log() -> Iterator[io.StringIO]:
+    """Everything that is logged while the test runs, as a service would write it."""
+    stream = io.StringIO()
+    handler = logging.StreamHandler(stream)
+    handler.setFormatter(EventFormatter(EVENT_FORMAT))
+    root = logging.getLogger()
+    level = root.level
+    root.addHandler(handler)
+    root.setLevel(logging.DEBUG)
+    yield stream
+    root.removeHandler(handler)
+    root.setLevel(level)
+
+
+def fail() -> None:
+    raise KeyError(NOTE)
+
+
+def test_of_an_exception_the_place_and_the_kind_are_told_and_no_word_of_it(
+    log: io.StringIO,
+) -> None:
+    try:
+        try:
+            fail()
+        except KeyError as error:
+            raise ValueError(f"cannot store {NOTE}") from error
+    except ValueError:
+        logging.getLogger("test").exception("bug method=%s", "Insert")
+
+    told = log.getvalue()
+    assert "ERROR test bug method=Insert" in told
+    assert "test_events.py" in told
+    assert told.index("in fail") < told.index("builtins.KeyError") < told.index("ValueError")
+    assert NOTE not in told
+
+
+def test_what_led_to_an_exception_without_being_its_cause_is_told_as_well(
+    log: io.StringIO,
+) -> None:
+    try:
+        try:
+            fail()
+        except KeyError:
+            int("no number")
+    except ValueError:
+        logging.getLogger("test").exception("bug")
+
+    assert "builtins.KeyError" in log.getvalue()
+    assert "builtins.ValueError" in log.getvalue()
+    assert NOTE not in log.getvalue()
+
+
+def test_the_system_s_own_words_are_told(log: io.StringIO) -> None:
+    logging.getLogger("test").error("bug", exc_info=OSError(28, NOTE))
+
+    assert "builtins.OSError: No space left on device" in log.getvalue()
+    assert NOTE not in log.getvalue()
+
+
+def test_a_chain_that_has_no_end_is_cut(log: io.StringIO) -> None:
+    error = ValueError(NOTE)
+    error.__context__ = KeyError(NOTE)
+    error.__context__.__context__ = error
+
+    logging.getLogger("test").error("bug", exc_info=error)
+
+    assert log.getvalue().count("builtins.") == CHAIN_MAX
+
+
+def test_a_bug_and_a_refusal_of_a_call_are_events_without_what_the_call_held(
+    log: io.StringIO,
+) -> None:
+    def handle(request: bytes, _: grpc.ServicerContext) -> bytes:
+        if request == b"refuse":
+            raise BadFieldError("title", NOTE)
+        raise RuntimeError(f"{NOTE}: {request!r}")
+
+    server = build_server("graft.test", Activity(()))
+    handler: grpc.RpcMethodHandler[bytes, bytes] = grpc.unary_unary_rpc_method_handler(handle)
+    server.add_generic_rpc_handlers(
+        (grpc.method_handlers_generic_handler("graft.test.Store", {"Insert": handler}),)
+    )
+    port = server.add_insecure_port("127.0.0.1:0")
+    server.start()
+    with grpc.insecure_channel(f"127.0.0.1:{port}") as channel:
+        method: grpc.UnaryUnaryMultiCallable[bytes, bytes] = channel.unary_unary(
+            "/graft.test.Store/Insert"
+        )
+        with pytest.raises(grpc.RpcError):
+            method(b"refuse", timeout=SECONDS)
+        with pytest.raises(grpc.RpcError) as raised:
+            method(NOTE.encode(), timeout=SECONDS)
+    server.stop(None).wait()
+
+    told = log.getvalue()
+    assert "refused method=/graft.test.Store/Insert reason=BadFieldError" in told
+    assert "bug method=/graft.test.Store/Insert" in told
+    assert "builtins.RuntimeError" in told
+    assert NOTE not in told
+    assert NOTE not in str(raised.value)
+
+
+SPILL = f"""
+import logging, sys, threading
+from graft.wire.events import start_logging
+
+class Leaky:
+    def __del__(self):
+        raise ValueError({NOTE!r})
+
+def fail():
+    raise KeyError({NOTE!r})
+
+if sys.argv[1] == "ours":
+    start_logging("debug")
+thread = threading.Thread(target=fail, name="failing")
+thread.start()
+thread.join()
+Leaky()
+logging.getLogger("test").error("%d is no number", {NOTE!r})
+"""
+
+
+def spill(logging_of: str) -> str:
+    """Return what a process says in which nobody catches what fails; "ours" is the services'."""
+    done = subprocess.run(
+        [sys.executable, "-c", SPILL, logging_of],
+        capture_output=True,
+        text=True,
+        timeout=SECONDS,
+        check=True,
+    )
+    return done.stderr
+
+
+def test_what_nobody_catches_is_an_event_and_quotes_nothing() -> None:
+    told, told_by_python = spill("ours"), spill("python's own")
+
+    assert told_by_python.count(NOTE) >= 3
+    assert "bug thread=failing" in told
+    assert "builtins.KeyError" in told
+    assert "bug thread=MainThread" in told
+    assert "builtins.ValueError" in told
+    assert NOTE not in told
