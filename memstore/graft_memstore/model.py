@@ -71,6 +71,15 @@ class PendingKind(StrEnum):
     PASSAGES = "passages"
 
 
+class EdgeKind(StrEnum):
+    """Why two notes are joined."""
+
+    KEYWORD = "KEYWORD"
+    SEMANTIC = "SEMANTIC"
+    CONTRADICTS = "CONTRADICTS"
+    SUPERSEDES = "SUPERSEDES"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Source:
     """One place that a note's knowledge comes from."""

@@ -19,6 +19,8 @@ from graft_client import Graft, GraftError
 pytestmark = [pytest.mark.model, pytest.mark.timeout(300)]
 
 SECONDS = 60.0
+FOREIGN_WAIT_MS = 5_000
+"""The note that was just saved may be being joined."""
 
 
 def database(shell: Shell) -> Path:
@@ -118,6 +120,7 @@ def test_two_clients_with_two_hundred_notes_each_leave_four_hundred(shell: Shell
 def test_a_foreign_writer_is_waited_for_and_reads_go_on(shell: Shell) -> None:
     shell.insert("a note before the lock")
     foreign = apsw.Connection(str(database(shell)))
+    foreign.set_busy_timeout(FOREIGN_WAIT_MS)
     foreign.execute("BEGIN IMMEDIATE")
     release = threading.Timer(3, lambda: foreign.execute("ROLLBACK"))
     release.start()
@@ -134,6 +137,7 @@ def test_a_foreign_writer_is_waited_for_and_reads_go_on(shell: Shell) -> None:
 def test_a_lock_that_is_held_for_long_is_named_and_reads_go_on(shell: Shell) -> None:
     shell.insert("a note before the lock")
     with contextlib.closing(apsw.Connection(str(database(shell)))) as foreign:
+        foreign.set_busy_timeout(FOREIGN_WAIT_MS)
         foreign.execute("BEGIN IMMEDIATE")
 
         refused = [

@@ -57,6 +57,22 @@ class _Segment:
     chunk_ids: NDArray[np.int64]
     seqs: NDArray[np.int64]
     scopes: NDArray[np.int32]
+    titles: NDArray[np.bool_]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TitleRows:
+    """The rows of a view that are of titles, a note each, in the order of their chunks.
+
+    Attributes:
+        places: where they are among all rows of the view.
+        scopes: codes of their notes' scopes.
+    """
+
+    places: NDArray[np.intp]
+    chunk_ids: NDArray[np.int64]
+    seqs: NDArray[np.int64]
+    scopes: NDArray[np.int32]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -88,7 +104,7 @@ class IndexView:
         are told apart before the best are taken, so a narrow filter loses nothing.
         """
         coarse, steps = quantise(vector[np.newaxis, :])
-        allowed = None if scopes is None else self._allowed_codes(scopes)
+        allowed = None if scopes is None else self.allowed_codes(scopes)
         rows: list[NDArray[np.intp]] = []
         scores: list[NDArray[np.float32]] = []
         for number, segment in enumerate(self.segments):
@@ -100,6 +116,37 @@ class IndexView:
         return self._proposal(
             _joined(rows, np.intp), _joined(scores, np.float32), wanted, float(steps[0])
         )
+
+    def titles(self) -> TitleRows:
+        """Return which rows are of titles."""
+        places: list[NDArray[np.intp]] = []
+        chunk_ids: list[NDArray[np.int64]] = []
+        seqs: list[NDArray[np.int64]] = []
+        scopes: list[NDArray[np.int32]] = []
+        for number, segment in enumerate(self.segments):
+            start = number * SEGMENT_ROWS
+            held = np.flatnonzero(segment.titles[: self.count - start])
+            places.append(held + start)
+            chunk_ids.append(segment.chunk_ids[held])
+            seqs.append(segment.seqs[held])
+            scopes.append(segment.scopes[held])
+        return TitleRows(
+            places=_joined(places, np.intp),
+            chunk_ids=_joined(chunk_ids, np.int64),
+            seqs=_joined(seqs, np.int64),
+            scopes=_joined(scopes, np.int32),
+        )
+
+    def score(self, vector: NDArray[np.float32]) -> tuple[NDArray[np.float32], float]:
+        """Return the coarse cosine of every row, and what one is hardly ever off by."""
+        coarse, steps = quantise(vector[np.newaxis, :])
+        scores: list[NDArray[np.float32]] = []
+        largest = 0.0
+        for number, segment in enumerate(self.segments):
+            used = min(self.count - number * SEGMENT_ROWS, SEGMENT_ROWS)
+            scores.append(_score(segment, used, None, coarse[0], self.dots) * steps[0])
+            largest = max(largest, float(segment.steps[:used].max()))
+        return _joined(scores, np.float32), coarse_error(float(steps[0]), largest)
 
     def _proposal(
         self, rows: NDArray[np.intp], scores: NDArray[np.float32], wanted: int, step: float
@@ -125,8 +172,8 @@ class IndexView:
                 too_far = score - 2 * coarse_error(step, float(segment.steps[place]))
         return Proposal(chunk_ids=chunk_ids, complete=complete, background=_background(scores))
 
-    def _allowed_codes(self, scopes: tuple[str, ...]) -> NDArray[np.bool_] | None:
-        """Return for each scope code whether it is asked for; None when all are."""
+    def allowed_codes(self, scopes: tuple[str, ...]) -> NDArray[np.bool_] | None:
+        """Tell for each scope's code whether it is asked for; None when all are."""
         allowed = np.zeros(len(self.scope_codes) + 1, dtype=np.bool_)
         for scope in scopes:
             if scope in self.scope_codes:
@@ -159,9 +206,17 @@ class VectorIndex:
         return self._view
 
     def load(self, connection: Connection) -> None:
-        """Read every vector; searches use the file's bits until it is done."""
+        """Read every vector, once; searches use the file's bits until it is done."""
         with self._writing:
-            self._view = self._extended(self._empty(), connection)
+            if self._view is None:
+                self._view = self._extended(self._empty(), connection)
+
+    def catch_up(self, connection: Connection) -> IndexView:
+        """Load or refresh, and return a view that holds every vector of the snapshot."""
+        with self._writing:
+            view = self._empty() if self._view is None else self._view
+            self._view = view = self._extended(view, connection)
+            return view
 
     def refresh(self, connection: Connection) -> None:
         """Take in what was written since the last time; nothing before `load`."""
@@ -210,6 +265,7 @@ def _appended(view: IndexView, batch: ChunkBatch, dimensions: int) -> IndexView:
         segments[-1].chunk_ids[into] = batch.chunk_ids[source]
         segments[-1].seqs[into] = batch.seqs[source]
         segments[-1].scopes[into] = scopes[source]
+        segments[-1].titles[into] = batch.parts[source] == 0
         count, taken = count + size, taken + size
     return IndexView(
         segments=tuple(segments),
@@ -227,6 +283,7 @@ def _new_segment(dimensions: int) -> _Segment:
         chunk_ids=np.zeros(SEGMENT_ROWS, dtype=np.int64),
         seqs=np.zeros(SEGMENT_ROWS, dtype=np.int64),
         scopes=np.zeros(SEGMENT_ROWS, dtype=np.int32),
+        titles=np.zeros(SEGMENT_ROWS, dtype=np.bool_),
     )
 
 

@@ -18,6 +18,7 @@ from graft_memstore.model import ModelRole
 from graft_memstore.recall.index import VectorIndex
 from graft_memstore.service.admission import Admission
 from graft_memstore.store.coverage import count_vectors
+from graft_memstore.store.edges_pending import count_asked
 from graft_memstore.store.erasures import count_erasures
 from graft_memstore.store.models import read_model
 from graft_memstore.store.pending import count_pending
@@ -119,7 +120,11 @@ class DaemonServicer(daemon_service_pb2_grpc.DaemonServiceServicer):
             self._checks.enter(deadline),
         ):
             worker = self._parts.upkeep.worker(profile.name)
-            findings = check_profile(profile, "" if worker is None else worker.problem)
+            findings = check_profile(
+                profile,
+                "" if worker is None else worker.problem,
+                "" if worker is None else worker.edges_problem,
+            )
         return pb.CheckProfileResponse(
             checks=[pb.Check(name=each.name, ok=each.ok, detail=each.detail) for each in findings]
         )
@@ -133,7 +138,7 @@ def _profile_status(profile: Profile[VectorIndex]) -> tuple[pb.OpenProfileStatus
             model = read_model(connection, ModelRole.SERVING)
             status = pb.OpenProfileStatus(
                 name=profile.name,
-                pending=count_pending(connection),
+                pending=count_pending(connection) + count_asked(connection),
                 erasing=count_erasures(connection),
                 index=NO_INDEX if index is None else index.state,
                 vectors=0 if model is None else count_vectors(connection, model.model_id),

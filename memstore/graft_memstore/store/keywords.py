@@ -5,8 +5,9 @@ from collections.abc import Iterable, Sequence
 
 import apsw
 
-from graft_memstore.model import NoteId
+from graft_memstore.model import NoteId, ScopeFilter
 from graft_memstore.store.rows import change, select, select_one
+from graft_memstore.visibility import VISIBLE, visible_parameters
 
 INSERT_KEYWORD = "INSERT INTO keywords (keyword) VALUES (:keyword) ON CONFLICT DO NOTHING"
 
@@ -33,6 +34,51 @@ ORDER BY carried.note_id, keyword.keyword
 SELECT_KEYWORD_IDS_OF_NOTE = """
 SELECT DISTINCT keyword_id FROM note_keywords WHERE note_id = :note_id
 """
+
+SELECT_PRESENT_KEYWORD_IDS = """
+SELECT keyword_id FROM note_keywords
+WHERE note_id = :note_id AND known_to IS NULL
+ORDER BY keyword_id
+LIMIT :count_max
+"""
+
+# keywords by name, then note_keywords_by_keyword until one of its notes can be seen.
+SELECT_UNSEEN_KEYWORDS = (
+    "WITH "  # noqa: S608 - joined at import, from constants alone
+    + VISIBLE
+    + """
+SELECT asked.value
+FROM json_each(:keywords) AS asked
+WHERE NOT EXISTS (
+    SELECT 1
+    FROM keywords
+    CROSS JOIN note_keywords AS carried ON carried.keyword_id = keywords.keyword_id
+    CROSS JOIN visible ON visible.note_id = carried.note_id
+    WHERE keywords.keyword = asked.value AND carried.known_to IS NULL
+)
+ORDER BY asked.key
+"""
+)
+
+# note_keywords_by_keyword backwards, no further than :count_max.
+SELECT_CARRIERS = (
+    "WITH "  # noqa: S608 - joined at import, from constants alone
+    + VISIBLE
+    + """
+SELECT keywords.keyword, (
+    SELECT count(*)
+    FROM (
+        SELECT note_id FROM note_keywords INDEXED BY note_keywords_by_keyword
+        WHERE keyword_id = keywords.keyword_id AND known_to IS NULL
+        ORDER BY note_id DESC
+        LIMIT :count_max
+    ) AS carried
+    CROSS JOIN visible ON visible.note_id = carried.note_id
+)
+FROM json_each(:keywords) AS asked
+CROSS JOIN keywords ON keywords.keyword = asked.value
+"""
+)
 
 DELETE_UNUSED_KEYWORDS = """
 DELETE FROM keywords
@@ -72,6 +118,38 @@ def read_keywords(
 def read_keyword_ids(connection: apsw.Connection, note_id: NoteId) -> list[int]:
     """Return every keyword that a note carries or has carried."""
     return [row[0] for row in select(connection, SELECT_KEYWORD_IDS_OF_NOTE, {"note_id": note_id})]
+
+
+def present_keyword_ids(connection: apsw.Connection, note_id: NoteId, count_max: int) -> list[int]:
+    """Return the keywords that a note carries now, at most *count_max*."""
+    rows = select(
+        connection, SELECT_PRESENT_KEYWORD_IDS, {"note_id": note_id, "count_max": count_max}
+    )
+    return [row[0] for row in rows]
+
+
+def unseen_keywords(
+    connection: apsw.Connection, keywords: Sequence[str], scope: ScopeFilter, now_ms: int
+) -> tuple[str, ...]:
+    """Return those of *keywords* that no note carries which can be seen."""
+    wanted = visible_parameters(scope, now_ms) | {"keywords": json.dumps(keywords)}
+    return tuple(row[0] for row in select(connection, SELECT_UNSEEN_KEYWORDS, wanted))
+
+
+def count_carriers(
+    connection: apsw.Connection,
+    keywords: Sequence[str],
+    scope: ScopeFilter,
+    *,
+    now_ms: int,
+    count_max: int,
+) -> dict[str, int]:
+    """Return how many of the newest *count_max* notes that carry each keyword can be seen."""
+    wanted = visible_parameters(scope, now_ms) | {
+        "keywords": json.dumps(keywords),
+        "count_max": count_max,
+    }
+    return {keyword: int(count) for keyword, count in select(connection, SELECT_CARRIERS, wanted)}
 
 
 def delete_unused(connection: apsw.Connection, keyword_ids: Sequence[int]) -> None:

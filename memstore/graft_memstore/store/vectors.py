@@ -35,7 +35,7 @@ DELETE_CHUNKS_OF_NOTE = "DELETE FROM chunks WHERE note_id = :note_id"
 DELETE_CHUNKS_OF_MODEL = "DELETE FROM chunks WHERE model_id = :model_id"
 # chunks_by_model gives them in the order of their ids.
 SELECT_CHUNKS_AFTER = """
-SELECT chunks.chunk_id, notes.seq, notes.scope, chunks.vector
+SELECT chunks.chunk_id, notes.seq, notes.scope, chunks.part, chunks.vector
 FROM chunks
 JOIN notes ON notes.id = chunks.note_id
 WHERE chunks.model_id = :model_id AND chunks.chunk_id > :after
@@ -81,6 +81,7 @@ class ChunkBatch:
     chunk_ids: NDArray[np.int64]
     seqs: NDArray[np.int64]
     scopes: tuple[str, ...]
+    parts: NDArray[np.int64]
     vectors: NDArray[np.float32]
 
 
@@ -196,11 +197,12 @@ def _read_batch(
     rows = list(select(connection, SELECT_CHUNKS_AFTER, wanted))
     if not rows:
         return None
-    ids, seqs, scopes, vectors = zip(*rows, strict=True)
+    ids, seqs, scopes, parts, vectors = zip(*rows, strict=True)
     return ChunkBatch(
         chunk_ids=np.array(ids, dtype=np.int64),
         seqs=np.array(seqs, dtype=np.int64),
         scopes=scopes,
+        parts=np.array(parts, dtype=np.int64),
         vectors=matrix_of(vectors),
     )
 

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from graft_memstore.model import ModelRole
 from graft_memstore.store.coverage import count_forgotten
 from graft_memstore.store.database import Connection
+from graft_memstore.store.edges import count_edges
+from graft_memstore.store.edges_pending import count_asked
 from graft_memstore.store.erasures import count_erasures
 from graft_memstore.store.integrity import (
     foreign_key_problems,
@@ -36,12 +38,15 @@ class Finding:
     detail: str
 
 
-def check_profile(profile: Profile[Index], worker_problem: str) -> list[Finding]:
+def check_profile(
+    profile: Profile[Index], worker_problem: str, edges_problem: str
+) -> list[Finding]:
     """Check a profile's file and what is in it, in a fixed order.
 
     Args:
         profile: the profile.
         worker_problem: why texts do not get their vectors now, empty if they do.
+        edges_problem: why notes do not get their edges now, empty if they do.
 
     Raises:
         ServiceError: the file cannot be read at all.
@@ -64,6 +69,7 @@ def check_profile(profile: Profile[Index], worker_problem: str) -> list[Finding]
             lambda: _texts(connection),
             lambda: _vectors(connection),
             lambda: _pending(connection, worker_problem),
+            lambda: _edges(connection, edges_problem),
             lambda: _erasing(connection),
         ]
         return [check() for check in checks]
@@ -179,6 +185,16 @@ def _pending(connection: Connection, worker_problem: str) -> Finding:
     count = count_pending(connection)
     why = f"; {worker_problem}" if count and worker_problem else ""
     return Finding(name="pending", ok=not why, detail=f"{count} texts wait for vectors{why}")
+
+
+def _edges(connection: Connection, edges_problem: str) -> Finding:
+    count, waiting = count_edges(connection), count_asked(connection)
+    why = f"; {edges_problem}" if waiting and edges_problem else ""
+    return Finding(
+        name="edges",
+        ok=not why,
+        detail=f"{count} between notes; notes that wait for theirs: {waiting}{why}",
+    )
 
 
 def _erasing(connection: Connection) -> Finding:

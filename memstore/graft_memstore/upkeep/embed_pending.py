@@ -26,6 +26,7 @@ from graft_memstore.embedding import (
 )
 from graft_memstore.model import Model, ModelId, ModelRole, PendingKind, passage_text
 from graft_memstore.store.database import Connection
+from graft_memstore.store.edges_pending import ask_for_edges
 from graft_memstore.store.models import read_model
 from graft_memstore.store.notes import read_stored
 from graft_memstore.store.pending import (
@@ -37,7 +38,7 @@ from graft_memstore.store.pending import (
 )
 from graft_memstore.store.profile import Index, Profile
 from graft_memstore.store.transaction import Transaction
-from graft_memstore.write.vectors import serving_model_of, store_windows
+from graft_memstore.write.vectors import serving_model_of, store_title, store_windows
 
 TITLES_IN_STEP = 16
 WINDOWS_IN_STEP = 4
@@ -178,13 +179,9 @@ def _store(transaction: Transaction, waiting: Waiting, embedded: EmbeddedTexts) 
         if not still_waits(transaction.connection, row):
             continue
         if row.what is PendingKind.TITLE:
-            store_windows(
-                transaction.connection,
-                model.model_id,
-                row.note_id,
-                vectors.windows[:1],
-                first_part=0,
-            )
+            store_title(transaction.connection, model.model_id, row.note_id, vectors.windows[0])
+            if waiting.role is ModelRole.SERVING:
+                ask_for_edges(transaction.connection, row.note_id)
             delete_pending(transaction.connection, row)
         else:
             _store_passages(transaction.connection, model.model_id, row, text, vectors)

@@ -12,6 +12,8 @@ from graft_memstore.deadline import Deadline
 from graft_memstore.embedding import Embedder, ModelFacts, WantedModel
 from graft_memstore.model import Model, ModelRole
 from graft_memstore.store import meta
+from graft_memstore.store.edges import delete_derived
+from graft_memstore.store.edges_pending import ask_for_all_edges
 from graft_memstore.store.models import delete_model, read_model, set_role
 from graft_memstore.store.notes import count_notes
 from graft_memstore.store.pending import (
@@ -167,4 +169,7 @@ def switch(transaction: Transaction, target: Model) -> None:
     # What still waited for the old model has vectors of the new one.
     delete_for_model(connection, None)
     set_role(connection, target.model_id, ModelRole.SERVING)
+    # The edges of two models cannot be compared; their notes are joined anew in the background.
+    delete_derived(connection)
+    ask_for_all_edges(connection, target.model_id)
     meta.clear(connection, meta.REINDEX_MODEL)

@@ -5,6 +5,7 @@ from pathlib import Path
 
 from graft_memstore.store import meta
 from graft_memstore.store.database import Connection, database_errors, open_connection
+from graft_memstore.store.edges_pending import count_asked
 from graft_memstore.store.erasures import count_erasures
 from graft_memstore.store.migrate import migrations, schema_version
 from graft_memstore.store.pending import count_pending
@@ -12,7 +13,7 @@ from graft_memstore.store.signatures import read_until
 
 
 def has_work(path: Path) -> bool:
-    """Tell whether the database file at *path* has texts, notes or a reindex that wait.
+    """Tell whether the database file at *path* has texts, notes, edges or a reindex that wait.
 
     A file of an earlier schema is left alone: bringing it up to date is for its first use.
 
@@ -26,9 +27,10 @@ def has_work(path: Path) -> bool:
 
 
 def work_waits(connection: Connection) -> bool:
-    """Tell whether texts, notes or a reindex wait in the snapshot of *connection*."""
+    """Tell whether texts, notes, edges or a reindex wait in the snapshot of *connection*."""
     return (
         count_pending(connection) > 0
+        or count_asked(connection) > 0
         or count_erasures(connection) > 0
         or meta.read(connection, meta.REINDEX_MODEL) is not None
         or read_until(connection) is not None

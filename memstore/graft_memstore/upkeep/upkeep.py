@@ -4,6 +4,7 @@ import logging
 import threading
 
 from graft_memstore.embedding import Embedder
+from graft_memstore.recall.index import VectorIndex
 from graft_memstore.store.profile import Index, Profile
 from graft_memstore.upkeep.housekeeper import Housekeeper
 from graft_memstore.upkeep.vector_worker import VectorWorker
@@ -25,7 +26,7 @@ class Upkeep:
         self._housekeepers: dict[str, Housekeeper] = {}
         self._stopped = False
 
-    def watch(self, profile: Profile[Index]) -> None:
+    def watch(self, profile: Profile[VectorIndex]) -> None:
         """Look after *profile* from now on."""
         with self._lock:
             if self._stopped:

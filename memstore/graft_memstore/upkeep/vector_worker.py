@@ -1,4 +1,4 @@
-"""The thread that gives a profile's texts their vectors and moves it between models."""
+"""The thread that gives a profile's texts vectors, its notes edges, and moves it between models."""
 
 import logging
 import threading
@@ -9,9 +9,11 @@ from graft.wire.errors import ModelNotReadyError, ServiceError
 from graft_memstore.deadline import Deadline
 from graft_memstore.embedding import Embedder
 from graft_memstore.model import ModelRole
-from graft_memstore.store.profile import Index, Profile
+from graft_memstore.recall.index import VectorIndex
+from graft_memstore.store.profile import Profile
 from graft_memstore.upkeep.back_off import LONGEST_SECONDS, BackOff
 from graft_memstore.upkeep.embed_pending import embed_some
+from graft_memstore.upkeep.join_notes import join_some
 from graft_memstore.upkeep.reindex import abandon_target, move_on
 
 STEP_SECONDS = 120.0
@@ -26,15 +28,16 @@ log = logging.getLogger(__name__)
 class VectorWorker:
     """Works whenever something is committed, and otherwise waits.
 
-    What waits for the serving model and what a reindex wants back off separately, so that a
-    reindex can save a profile whose own model is gone.
+    What waits for the serving model, what a reindex wants and the edges back off separately, so
+    that a reindex can save a profile whose own model is gone; edges need no model at all.
     """
 
-    def __init__(self, profile: Profile[Index], embedder: Embedder) -> None:
+    def __init__(self, profile: Profile[VectorIndex], embedder: Embedder) -> None:
         self._profile = profile
         self._embedder = embedder
         self._serving = BackOff(time.monotonic)
         self._target = BackOff(time.monotonic)
+        self._edges = BackOff(time.monotonic)
         self._stopping = threading.Event()
         self._deadline = Deadline(STEP_SECONDS)
         # Commits that have been looked at; below the profile's count there may be work.
@@ -53,6 +56,11 @@ class VectorWorker:
     def problem(self) -> str:
         """Why texts do not get their vectors now; empty while nothing is in the way."""
         return self._serving.problem
+
+    @property
+    def edges_problem(self) -> str:
+        """Why notes do not get their edges now; empty while nothing is in the way."""
+        return self._edges.problem
 
     @property
     def reindex_problem(self) -> str:
@@ -77,13 +85,15 @@ class VectorWorker:
             if self._step():
                 continue
             self._seen = count
-            pauses = [each.left() for each in (self._serving, self._target) if each.problem]
+            back_offs = (self._serving, self._target, self._edges)
+            pauses = [each.left() for each in back_offs if each.problem]
             self._profile.changes.wait(count, min(pauses, default=LONGEST_SECONDS))
 
     def _step(self) -> bool:
         """Do a little; tell whether there may be more to do at once."""
         did = self._try(self._serving, self._embed_for_serving)
-        return self._try(self._target, self._go_on_with_reindex) or did
+        did = self._try(self._target, self._go_on_with_reindex) or did
+        return self._try(self._edges, self._join_notes) or did
 
     def _try(self, back_off: BackOff, work: Callable[[Deadline], bool]) -> bool:
         if self._stopping.is_set() or back_off.left() > 0:
@@ -108,6 +118,9 @@ class VectorWorker:
 
     def _embed_for_serving(self, deadline: Deadline) -> bool:
         return embed_some(self._profile, self._embedder, ModelRole.SERVING, deadline)
+
+    def _join_notes(self, _deadline: Deadline) -> bool:
+        return join_some(self._profile)
 
     def _go_on_with_reindex(self, deadline: Deadline) -> bool:
         try:

@@ -18,6 +18,7 @@ from graft_memstore.model import (
 from graft_memstore.store.applies import set_applies_to
 from graft_memstore.store.chain import EventDraft
 from graft_memstore.store.database import Connection
+from graft_memstore.store.edges_pending import ask_for_edges
 from graft_memstore.store.fts import delete_words, insert_words
 from graft_memstore.store.keywords import add_keywords, read_keywords
 from graft_memstore.store.models import read_model
@@ -171,6 +172,7 @@ def _store_vectors(
     serving = None if vector is None else serving_model_of(connection, vector.model)
     if vector is not None and serving is not None:
         store_title(connection, serving.model_id, note_id, vector.window)
+        ask_for_edges(connection, note_id)
     else:
         insert_pending(connection, note_id, PendingKind.TITLE, None)
     if prepared.has_passages:
@@ -229,6 +231,7 @@ def _add_to(
         )
     if keywords:
         _fold_again(connection, note_id)
+        ask_for_edges(connection, note_id)
     state = read_state(connection, note_id)
     assert state is not None, "every note has a present state"
     return StoredReply(id=note_id, duplicate=True, state=state, scope=note.scope, event=event)

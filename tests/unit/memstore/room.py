@@ -13,6 +13,8 @@ from graft_memstore.ids import IdMaker
 from graft_memstore.model import Caller, NewNote, Note, NoteId
 from graft_memstore.recall.index import VectorIndex
 from graft_memstore.recall.similar import SimilarNotes
+from graft_memstore.store.database import Connection
+from graft_memstore.store.edges_pending import count_asked
 from graft_memstore.store.filesystem import read_mounts
 from graft_memstore.store.full_notes import read_full_notes
 from graft_memstore.store.pending import count_pending
@@ -148,13 +150,21 @@ class Room:
 
     def wait_until_embedded(self) -> None:
         """Wait until nothing waits for a vector."""
+        self._wait_until_none(count_pending, "texts still wait for their vectors")
+
+    def wait_until_joined(self) -> None:
+        """Wait until nothing waits for a vector or for edges."""
+        self.wait_until_embedded()
+        self._wait_until_none(count_asked, "notes still wait for their edges")
+
+    def _wait_until_none(self, count: Callable[[Connection], int], problem: str) -> None:
         deadline = Deadline(WAIT_SECONDS)
         while True:
             seen = self.profile.changes.count
             with self.profile.snapshot() as connection:
-                if not count_pending(connection):
+                if not count(connection):
                     return
-            assert deadline.left() > 0, "texts still wait for their vectors"
+            assert deadline.left() > 0, problem
             self.profile.changes.wait(seen, deadline.left())
 
     def _opened(self, profile: Profile[VectorIndex]) -> None:

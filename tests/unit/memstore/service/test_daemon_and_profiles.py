@@ -29,6 +29,7 @@ CHECKS = [
     "texts",
     "vectors",
     "pending",
+    "edges",
     "erasing",
 ]
 
@@ -64,6 +65,7 @@ def test_status_opens_and_starts_nothing(stubs: Stubs) -> None:
 
 def test_status_tells_of_open_profiles_and_their_embedders(stubs: Stubs) -> None:
     stubs.room.insert("a title", "a body", wait=True)
+    stubs.room.wait_until_joined()
     stubs.process.calls = 3
 
     status = stubs.daemon.GetStatus(daemon.GetStatusRequest(), timeout=SECONDS)
@@ -74,6 +76,21 @@ def test_status_tells_of_open_profiles_and_their_embedders(stubs: Stubs) -> None
     assert (status.calls, status.pending, status.erasing) == (3, 0, 0)
     assert [(each.model, each.state) for each in status.embedders] == [("fake", "ready")]
     assert stubs.asked_for == [["fake"]]
+
+
+def test_notes_that_wait_for_their_edges_are_pending_work(stubs: Stubs) -> None:
+    stubs.room.insert("a title")
+    stubs.room.wait_until_joined()
+    wait_until_quiet(stubs)
+    # Not a commit that the worker hears of: the note goes on waiting.
+    stubs.room.profile.run(
+        lambda connection: connection.execute("INSERT INTO edges_pending (seq) VALUES (1)")
+    )
+
+    status = stubs.daemon.GetStatus(daemon.GetStatusRequest(), timeout=SECONDS)
+
+    assert (status.pending, status.profiles[0].pending) == (1, 1)
+    assert checks(stubs)["edges"] == (True, "0 between notes; notes that wait for theirs: 1")
 
 
 def test_a_busy_process_is_stopped_only_on_demand(stubs: Stubs) -> None:
@@ -173,6 +190,8 @@ def _note(title: str) -> NewNote:
 
 def test_a_file_that_others_may_read_fails_its_check(stubs: Stubs) -> None:
     stubs.room.insert("a title")
+    # A connection that is opened meanwhile would close the file to others again.
+    wait_until_quiet(stubs)
     stubs.room.profile.path.chmod(0o640)
 
     ok, detail = checks(stubs)["modes"]

@@ -63,7 +63,7 @@ def test_what_is_stored_is_handed_out_whole(stubs: Stubs) -> None:
 
 def test_a_hurried_change_hears_of_another_program_s_lock_and_reads_go_on(stubs: Stubs) -> None:
     note_id = insert(stubs).note.id
-    stubs.room.wait_until_embedded()
+    stubs.room.wait_until_joined()
     path = stubs.room.profile.path
     new = pb.InsertNoteRequest(request_id=new_id(), note=pb.NewNote(title="another"))
     gone = pb.DeleteNoteRequest(request_id=new_id(), id=note_id, reason="wrong")

@@ -13,7 +13,7 @@ from graft_memstore.upkeep.check import check_profile
 
 
 def findings(room: Room) -> dict[str, bool]:
-    return {each.name: each.ok for each in check_profile(room.profile, "")}
+    return {each.name: each.ok for each in check_profile(room.profile, "", "")}
 
 
 @pytest.mark.parametrize("crashed", [False, True], ids=["closed", "crashed"])

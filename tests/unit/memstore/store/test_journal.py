@@ -45,7 +45,7 @@ def journal_of(room: Room) -> str:
 
 
 def findings(room: Room) -> dict[str, tuple[bool, str]]:
-    found = check_profile(room.profile, "")
+    found = check_profile(room.profile, "", "")
     return {each.name: (each.ok, each.detail) for each in found}
 
 

@@ -31,7 +31,7 @@ def test_a_killed_writer_leaves_every_acknowledged_note_and_a_whole_file(tmp_pat
 
     with open_room(tmp_path, watched=False) as room:
         titles = [room.note(note_id).title for note_id in ids]
-        findings = check_profile(room.profile, "")
+        findings = check_profile(room.profile, "", "")
 
     assert titles == [f"note {number}" for number in range(len(ids))]
     assert [each for each in findings if not each.ok] == []

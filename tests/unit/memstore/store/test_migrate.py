@@ -8,7 +8,15 @@ from pathlib import Path
 import pytest
 
 from graft.wire.ecosystems import Ecosystem
-from graft_memstore.model import Lifecycle, ModelRole, NoteKind, PendingKind, SourceKind, Trust
+from graft_memstore.model import (
+    EdgeKind,
+    Lifecycle,
+    ModelRole,
+    NoteKind,
+    PendingKind,
+    SourceKind,
+    Trust,
+)
 from graft_memstore.store.database import open_connection
 from graft_memstore.store.migrate import migrate, migrations, schema_version
 
@@ -17,6 +25,7 @@ SHIPPED = {
     1: "5ffa900a7e51d00c03c076b881d232fdf1f421c9907115a19eaa1a1e4eca48e0",
     2: "4d8adcfc3d35bbabfe190f0a04d1f8d97c39ddaab12287a3bc36d7e4784c9e13",
     3: "265f5997c90a2c409dc32e25db3a56021c5a82cbf6285f3bc5700429facd4566",
+    4: "bb77cebaf7a2e438e15b00cc5e3aaec212ac56b16072300260bb93add697b6d5",
 }
 
 
@@ -74,11 +83,12 @@ def test_the_schema_allows_exactly_the_words_of_the_model(column: str, values: s
     assert values in _allowed(column)
 
 
-def test_the_schema_allows_exactly_the_kinds_of_notes_and_sources() -> None:
+def test_the_schema_allows_exactly_the_kinds_of_notes_sources_and_edges() -> None:
     kinds = _allowed("kind")
 
     assert set(NoteKind) in kinds
     assert set(SourceKind) in kinds
+    assert set(EdgeKind) in kinds
 
 
 def _allowed(column: str) -> list[set[str]]:

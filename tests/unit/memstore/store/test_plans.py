@@ -17,6 +17,8 @@ PARAMETER = re.compile(r":([a-z_]+)")
 RUN_TIME_TABLE = "{}"
 
 WHOLE_ON_PURPOSE = {
+    "store.edges_pending.SELECT_ASKED_COUNT": "holds only what waits for edges",
+    "store.edges_pending.SELECT_ASKED": "walks the primary key backwards until it has enough",
     "store.erasures.SELECT_ERASURE_COUNT": "holds only what waits to be cleaned",
 }
 """Statements that read a table without an index, and why that is right."""

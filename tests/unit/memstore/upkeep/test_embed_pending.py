@@ -86,7 +86,7 @@ def test_work_goes_on_after_a_restart(tmp_path: Path) -> None:
     left = has_work(path)
 
     with open_room(tmp_path) as room:
-        room.wait_until_embedded()
+        room.wait_until_joined()
         parts = parts_of(room)
 
     assert left

@@ -14,6 +14,7 @@ from graft_memstore.store.migrate import migrate, migrations
 from graft_memstore.store.notes import read_stored_after
 from graft_memstore.store.signatures import READ, insert_signatures, read_until
 from graft_memstore.store.transaction import Transaction
+from graft_memstore.upkeep.join_notes import join_some
 from graft_memstore.upkeep.read_errors import NOTES_IN_STEP, read_some
 from graft_memstore.upkeep.resume import has_work
 
@@ -96,6 +97,7 @@ def test_what_another_version_has_read_is_read_anew(still_room: Room) -> None:
 
 def test_a_profile_with_notes_to_be_read_is_opened_after_a_restart(still_room: Room) -> None:
     still_room.insert(BODY.format(1))
+    assert join_some(still_room.profile)
     forget(still_room)
     before = has_work(still_room.profile.path)
     read_all(still_room)

@@ -51,6 +51,24 @@ def test_a_model_that_cannot_be_had_is_no_reason_to_stay_awake(room: Room) -> No
     assert worker.problem == "no file; pull it"
 
 
+def test_a_bug_in_joining_notes_is_told_and_holds_up_nothing_else(room: Room) -> None:
+    room.insert("a title", wait=True)
+    room.wait_until_joined()
+    room.profile.run(lambda connection: connection.execute("DROP TABLE edges_pending"))
+    worker = room.upkeep.worker("default")
+    assert worker is not None
+
+    room.profile.changes.notify()
+    deadline = Deadline(WAIT_SECONDS)
+    while not worker.edges_problem:
+        assert deadline.left() > 0, "nobody has tried to join notes"
+        deadline.wait(0.01)
+    wait_until_quiet(room)
+
+    assert worker.edges_problem == "internal error; see the log"
+    assert worker.problem == ""
+
+
 def test_the_index_takes_in_what_is_written(room: Room) -> None:
     for number in range(3):
         room.insert(f"note {number}", wait=True)

@@ -59,6 +59,8 @@ def test_an_erased_note_leaves_its_event_and_nothing_else(room: Room) -> None:
     tables = ("notes", "note_states", "note_keywords", "note_sources", "note_signatures")
     for table in (*tables, "chunks", "pending"):
         assert room.count(f"SELECT count(*) FROM {table}") == 0, table  # noqa: S608
+    for table in ("edges", "edges_pending", "background_samples"):
+        assert room.count(f"SELECT count(*) FROM {table}") == 0, table  # noqa: S608
     for table in ("keywords", "sources", "notes_fts", "notes_pieces", "vec_bits_1", "erasures"):
         assert room.count(f"SELECT count(*) FROM {table}") == 0, table  # noqa: S608
     assert room.count("SELECT count(*) FROM events WHERE action = 'delete'") == 1

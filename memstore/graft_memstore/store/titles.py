@@ -1,0 +1,71 @@
+"""Vectors of titles, by which notes are compared with one another, whatever their state."""
+
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import apsw
+import numpy as np
+from numpy.typing import NDArray
+
+from graft_memstore.model import ModelId, NoteId
+from graft_memstore.store.rows import select
+
+# chunks_by_note
+SELECT_TITLES_OF_NOTES = """
+SELECT notes.seq, notes.id, notes.scope, chunks.vector
+FROM json_each(:seqs) AS wanted
+CROSS JOIN notes ON notes.seq = wanted.value
+CROSS JOIN chunks ON chunks.note_id = notes.id AND chunks.model_id = :model_id
+    AND chunks.part = 0
+"""
+
+# note_keywords_by_keyword backwards: ids of notes begin with their time.
+SELECT_TITLES_WITH_KEYWORD = """
+SELECT chunks.chunk_id
+FROM (
+    SELECT note_id FROM note_keywords INDEXED BY note_keywords_by_keyword
+    WHERE keyword_id = :keyword_id AND known_to IS NULL
+    ORDER BY note_id DESC
+    LIMIT :count_max
+) AS carried
+CROSS JOIN chunks ON chunks.note_id = carried.note_id AND chunks.model_id = :model_id
+    AND chunks.part = 0
+"""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Title:
+    """The title of a note as a vector of unit length."""
+
+    seq: int
+    note_id: NoteId
+    scope: str
+    vector: NDArray[np.float32]
+
+
+def read_titles_of(
+    connection: apsw.Connection, model_id: ModelId, seqs: Iterable[int]
+) -> dict[int, Title]:
+    """Return the titles of the notes listed that have a vector, by their seq."""
+    rows = select(
+        connection, SELECT_TITLES_OF_NOTES, {"model_id": model_id, "seqs": json.dumps(list(seqs))}
+    )
+    return {
+        seq: Title(
+            seq=seq,
+            note_id=NoteId(note_id),
+            scope=scope,
+            vector=np.frombuffer(vector, dtype="<f4"),
+        )
+        for seq, note_id, scope, vector in rows
+    }
+
+
+def titles_with_keyword(
+    connection: apsw.Connection, model_id: ModelId, keyword_id: int, count_max: int
+) -> NDArray[np.int64]:
+    """Return the chunks of the titles of the newest notes that carry a keyword."""
+    wanted = {"model_id": model_id, "keyword_id": keyword_id, "count_max": count_max}
+    rows = select(connection, SELECT_TITLES_WITH_KEYWORD, wanted)
+    return np.fromiter((chunk_id for (chunk_id,) in rows), dtype=np.int64)
