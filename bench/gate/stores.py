@@ -18,7 +18,7 @@ from graft_memstore.model import Caller, ModelRole, NewNote, ScopeFilter
 from graft_memstore.recall.answer import Question
 from graft_memstore.recall.index import VectorIndex
 from graft_memstore.recall.similar import SimilarNotes
-from graft_memstore.service.recall import UNKNOWN_BACKGROUND
+from graft_memstore.service.questions import UNKNOWN_BACKGROUND
 from graft_memstore.signature import understand
 from graft_memstore.store.database import Connection, open_connection
 from graft_memstore.store.profile import Profile

@@ -15,11 +15,15 @@ from graft_client import operations, upkeep
 from graft_client.async_connection import AsyncConnection
 from graft_client.calls import REINDEX_POLL_SECONDS, Calls, batches, new_request_id
 from graft_client.connection import Connection
-from graft_client.operations import Listing, Operation, Search
+from graft_client.operation import Operation
+from graft_client.operations import Listing
+from graft_client.recall_operations import Search, Walk
 from graft_client.requests import NewNote, NoteFields
 from graft_client.results import (
     Check,
+    Classified,
     Deleted,
+    Explored,
     Inserted,
     Note,
     Profile,
@@ -185,6 +189,23 @@ class AsyncGraft:
         """Search by meaning and words together."""
         search = Search(text=text, top_k=top_k, keywords=tuple(keywords), match_all=match_all)
         return await self._call(self._calls.retrieve(search, self._calls.read_scopes(scope)))
+
+    async def explore(
+        self,
+        text: str,
+        *,
+        keywords: Sequence[str] = (),
+        depth: int = 0,
+        beam: int = 0,
+        scope: str | AllScopes = "",
+    ) -> Explored:
+        """Walk from the notes nearest to a text along the edges that join notes."""
+        walk = Walk(text=text, keywords=tuple(keywords), depth=depth, beam=beam)
+        return await self._call(self._calls.explore(walk, self._calls.read_scopes(scope)))
+
+    async def classify(self, title: str, *, scope: str | AllScopes = "") -> Classified:
+        """Suggest keywords for a note that is not stored yet, from those of its neighbours."""
+        return await self._call(self._calls.classify(title, self._calls.read_scopes(scope)))
 
     async def profiles(self) -> tuple[Profile, ...]:
         """List the profiles."""

@@ -12,7 +12,7 @@ from graft.wire.channel import open_async_channel
 from graft.wire.errors import read_refusal
 from graft_client.connection import explain
 from graft_client.errors import DeadlineError, GraftError
-from graft_client.operations import Operation
+from graft_client.operation import Operation
 from graft_client.refusals import Retries, went_away
 from graft_client.services import Located, Services
 

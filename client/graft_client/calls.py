@@ -5,13 +5,17 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from graft.memory.v1 import notes_service_pb2, profiles_service_pb2, recall_service_pb2
-from graft_client import operations
+from graft_client import operations, recall_operations
 from graft_client.errors import InputError
 from graft_client.limits import BATCH_BYTES_MAX
-from graft_client.operations import Listing, Operation, Page, Search
+from graft_client.operation import Operation
+from graft_client.operations import Listing, Page
+from graft_client.recall_operations import Search, Walk
 from graft_client.requests import NewNote
 from graft_client.results import (
+    Classified,
     Deleted,
+    Explored,
     Inserted,
     QueryAnswer,
     Retrieved,
@@ -113,7 +117,7 @@ class Calls:
         if isinstance(context, str):
             raise InputError("context must be a list, not one text")
         tokens = self._settings.integer("embed_tokens_max")
-        return operations.query(
+        return recall_operations.query(
             self._profile, scope, text, embed_tokens_max=tokens, context=context
         )
 
@@ -122,7 +126,22 @@ class Calls:
     ) -> Operation[recall_service_pb2.RetrieveResponse, Retrieved]:
         """Search."""
         tokens = self._settings.integer("embed_tokens_max")
-        return operations.retrieve(self._profile, scope, replace(search, embed_tokens_max=tokens))
+        found = replace(search, embed_tokens_max=tokens)
+        return recall_operations.retrieve(self._profile, scope, found)
+
+    def explore(
+        self, walk: Walk, scope: ScopeChoice
+    ) -> Operation[recall_service_pb2.ExploreResponse, Explored]:
+        """Walk over the graph."""
+        tokens = self._settings.integer("embed_tokens_max")
+        begun = replace(walk, embed_tokens_max=tokens)
+        return recall_operations.explore(self._profile, scope, begun)
+
+    def classify(
+        self, title: str, scope: ScopeChoice
+    ) -> Operation[recall_service_pb2.ClassifyResponse, Classified]:
+        """Suggest keywords."""
+        return recall_operations.classify(self._profile, scope, title)
 
     def stats(self, scope: ScopeChoice) -> Operation[notes_service_pb2.GetStatsResponse, Stats]:
         """Count what the profile holds."""

@@ -14,11 +14,15 @@ from google.protobuf.message import Message
 from graft_client import operations, upkeep
 from graft_client.calls import REINDEX_POLL_SECONDS, Calls, batches, new_request_id
 from graft_client.connection import Connection
-from graft_client.operations import Listing, Operation, Search
+from graft_client.operation import Operation
+from graft_client.operations import Listing
+from graft_client.recall_operations import Search, Walk
 from graft_client.requests import NewNote, NoteFields
 from graft_client.results import (
     Check,
+    Classified,
     Deleted,
+    Explored,
     Inserted,
     Note,
     Profile,
@@ -212,6 +216,32 @@ class Graft:
         choice = self._calls.read_scopes(scope)
         search = Search(text=text, top_k=top_k, keywords=tuple(keywords), match_all=match_all)
         return self._call(self._calls.retrieve(search, choice))
+
+    def explore(
+        self,
+        text: str,
+        *,
+        keywords: Sequence[str] = (),
+        depth: int = 0,
+        beam: int = 0,
+        scope: str | AllScopes = "",
+    ) -> Explored:
+        """Walk from the notes nearest to a text along the edges that join notes.
+
+        Args:
+            text: where to begin.
+            keywords: begin at notes that carry one of these.
+            depth: steps to walk; 0 means 3.
+            beam: notes to keep at each step; 0 means 4.
+            scope: only this scope, or `ALL_SCOPES`; empty: the default ones.
+        """
+        choice = self._calls.read_scopes(scope)
+        walk = Walk(text=text, keywords=tuple(keywords), depth=depth, beam=beam)
+        return self._call(self._calls.explore(walk, choice))
+
+    def classify(self, title: str, *, scope: str | AllScopes = "") -> Classified:
+        """Suggest keywords for a note that is not stored yet, from those of its neighbours."""
+        return self._call(self._calls.classify(title, self._calls.read_scopes(scope)))
 
     def profiles(self) -> tuple[Profile, ...]:
         """List the profiles."""

@@ -11,7 +11,7 @@ from google.protobuf.message import Message
 from graft.wire.channel import open_channel
 from graft.wire.errors import Refusal, read_refusal
 from graft_client.errors import DeadlineError, GraftError, NobodyAnsweredError
-from graft_client.operations import Operation
+from graft_client.operation import Operation
 from graft_client.programs import MEMSTORE
 from graft_client.refusals import Retries, to_graft_error, went_away
 from graft_client.services import Located, Services

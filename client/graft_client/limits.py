@@ -20,6 +20,12 @@ BATCH_BYTES_MAX = 16 << 20
 PAGE_SIZE_MAX = 256
 TOP_K_MAX = 256
 TOP_K = 25
+DEPTH_MAX = 8
+DEPTH = 3
+BEAM_MAX = 32
+BEAM = 4
+SUGGESTED_MIN = 3
+SUGGESTED_MAX = 6
 PASSAGES_MAX = 64
 ERRORS_MAX = 8
 ERRORS_CHARS_MAX = 262_144
@@ -51,8 +57,16 @@ LIMITS: tuple[Limit, ...] = (
     Limit("scope", f"{SCOPE_CHARS_MAX:,} characters"),
     Limit("author", f"{AUTHOR_CHARS_MAX} characters"),
     Limit("reason", f"1 to {REASON_CHARS_MAX:,} characters"),
-    Limit("question of query and retrieve", f"{QUERY_BYTES_MAX:,} bytes of UTF-8 (64 KiB)"),
+    Limit(
+        "question of query, retrieve and explore", f"{QUERY_BYTES_MAX:,} bytes of UTF-8 (64 KiB)"
+    ),
     Limit("results of retrieve", f"{TOP_K} by default, {TOP_K_MAX} at most"),
+    Limit("steps of explore", f"{DEPTH} by default, {DEPTH_MAX} at most"),
+    Limit("notes that explore keeps at each step", f"{BEAM} by default, {BEAM_MAX} at most"),
+    Limit(
+        "keywords that classify suggests",
+        f"{SUGGESTED_MIN} to {SUGGESTED_MAX}, where there are any",
+    ),
     Limit("notes in one batch", f"{BATCH_NOTES_MAX}, together {BATCH_BYTES_MAX:,} bytes (16 MiB)"),
     Limit("line of a .jsonl file", f"{LINE_BYTES_MAX:,} bytes (8 MiB)"),
     Limit(

@@ -1,22 +1,18 @@
-"""Every call to the memstore as a value: its path, its request, and how its reply is read."""
+"""The calls about notes, profiles and the process, as values."""
 
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Generic, TypeVar
-
-from google.protobuf.message import Message
 
 from graft.memory.v1 import (
     daemon_service_pb2,
     note_pb2,
     notes_service_pb2,
     profiles_service_pb2,
-    recall_service_pb2,
 )
 from graft_client import replies
 from graft_client.errors import InputError
+from graft_client.operation import Operation, scope_filter, sendable
 from graft_client.requests import NewNote
 from graft_client.results import (
     KINDS,
@@ -28,9 +24,7 @@ from graft_client.results import (
     MemstoreStatus,
     Note,
     Profile,
-    QueryAnswer,
     ReindexProgress,
-    Retrieved,
     Source,
     State,
     Stats,
@@ -38,32 +32,9 @@ from graft_client.results import (
 from graft_client.scope import ScopeChoice
 from graft_client.times import to_milliseconds
 
-ReplyT = TypeVar("ReplyT", bound=Message)
-ResultT = TypeVar("ResultT")
-
 NOTES = "/graft.memory.v1.NotesService"
-RECALL = "/graft.memory.v1.RecallService"
 PROFILES = "/graft.memory.v1.ProfilesService"
 DAEMON = "/graft.memory.v1.DaemonService"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Operation(Generic[ReplyT, ResultT]):
-    """One call.
-
-    Attributes:
-        path: full name of the method.
-        request: what is sent.
-        reply: class of what comes back.
-        read: turns the reply into a result.
-        repeatable: whether the proto says that repeating it is safe.
-    """
-
-    path: str
-    request: Message
-    reply: type[ReplyT]
-    read: Callable[[ReplyT], ResultT]
-    repeatable: bool = True
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -95,7 +66,7 @@ def insert(
     profile: str, note: NewNote, *, request_id: str, wait: bool
 ) -> Operation[notes_service_pb2.InsertNoteResponse, Inserted]:
     """Store *note*."""
-    with _sendable():
+    with sendable():
         request = notes_service_pb2.InsertNoteRequest(
             profile=profile,
             request_id=request_id,
@@ -114,7 +85,7 @@ def insert_many(
     profile: str, notes: Sequence[NewNote], *, request_id: str, wait: bool
 ) -> Operation[notes_service_pb2.InsertNotesResponse, tuple[Inserted, ...]]:
     """Store *notes* in one transaction."""
-    with _sendable():
+    with sendable():
         request = notes_service_pb2.InsertNotesRequest(
             profile=profile,
             request_id=request_id,
@@ -131,7 +102,7 @@ def insert_many(
 
 def get(profile: str, note_id: str) -> Operation[notes_service_pb2.GetNoteResponse, Note]:
     """Fetch one note."""
-    with _sendable():
+    with sendable():
         request = notes_service_pb2.GetNoteRequest(profile=profile, id=note_id)
     return Operation(
         path=f"{NOTES}/GetNote",
@@ -145,10 +116,10 @@ def list_page(
     profile: str, scope: ScopeChoice, listing: Listing, page_token: str
 ) -> Operation[notes_service_pb2.ListNotesResponse, Page]:
     """Fetch one page of a listing."""
-    with _sendable():
+    with sendable():
         request = notes_service_pb2.ListNotesRequest(
             profile=profile,
-            scope=_scope(scope),
+            scope=scope_filter(scope),
             keywords=listing.keywords,
             lifecycle=_lifecycle(listing.state),
             since_ms=listing.since_ms,
@@ -170,7 +141,7 @@ def delete(
     profile: str, note_id: str, *, reason: str, request_id: str
 ) -> Operation[notes_service_pb2.DeleteNoteResponse, Deleted]:
     """Take a note away."""
-    with _sendable():
+    with sendable():
         request = notes_service_pb2.DeleteNoteRequest(
             profile=profile, request_id=request_id, id=note_id, reason=reason
         )
@@ -184,71 +155,13 @@ def delete(
 
 def stats(profile: str, scope: ScopeChoice) -> Operation[notes_service_pb2.GetStatsResponse, Stats]:
     """Count what a profile holds."""
-    with _sendable():
-        request = notes_service_pb2.GetStatsRequest(profile=profile, scope=_scope(scope))
+    with sendable():
+        request = notes_service_pb2.GetStatsRequest(profile=profile, scope=scope_filter(scope))
     return Operation(
         path=f"{NOTES}/GetStats",
         request=request,
         reply=notes_service_pb2.GetStatsResponse,
         read=replies.stats,
-    )
-
-
-def query(
-    profile: str, scope: ScopeChoice, text: str, *, embed_tokens_max: int, context: Sequence[str]
-) -> Operation[recall_service_pb2.QueryResponse, QueryAnswer]:
-    """Ask the gate."""
-    with _sendable():
-        request = recall_service_pb2.QueryRequest(
-            profile=profile,
-            scope=_scope(scope),
-            text=text,
-            embed_tokens_max=embed_tokens_max,
-            context=context,
-        )
-    return Operation(
-        path=f"{RECALL}/Query",
-        request=request,
-        reply=recall_service_pb2.QueryResponse,
-        read=replies.query_answer,
-    )
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Search:
-    """What a ranked search looks for; *top_k* 0 means the service's own figure."""
-
-    text: str
-    top_k: int = 0
-    keywords: tuple[str, ...] = ()
-    match_all: bool = False
-    embed_tokens_max: int = 0
-
-
-def retrieve(
-    profile: str, scope: ScopeChoice, search: Search
-) -> Operation[recall_service_pb2.RetrieveResponse, Retrieved]:
-    """Search."""
-    match = (
-        recall_service_pb2.KEYWORD_MATCH_ALL
-        if search.match_all
-        else recall_service_pb2.KEYWORD_MATCH_ANY
-    )
-    with _sendable():
-        request = recall_service_pb2.RetrieveRequest(
-            profile=profile,
-            scope=_scope(scope),
-            text=search.text,
-            top_k=search.top_k,
-            keywords=search.keywords,
-            match=match,
-            embed_tokens_max=search.embed_tokens_max,
-        )
-    return Operation(
-        path=f"{RECALL}/Retrieve",
-        request=request,
-        reply=recall_service_pb2.RetrieveResponse,
-        read=replies.retrieved,
     )
 
 
@@ -264,7 +177,7 @@ def profiles() -> Operation[profiles_service_pb2.ListProfilesResponse, tuple[Pro
 
 def add_profile(name: str) -> Operation[profiles_service_pb2.AddProfileResponse, Profile]:
     """Make a profile."""
-    with _sendable():
+    with sendable():
         request = profiles_service_pb2.AddProfileRequest(name=name)
     return Operation(
         path=f"{PROFILES}/AddProfile",
@@ -279,7 +192,7 @@ def start_reindex(
     profile: str, model: str
 ) -> Operation[profiles_service_pb2.StartReindexResponse, None]:
     """Begin to move a profile to *model*."""
-    with _sendable():
+    with sendable():
         request = profiles_service_pb2.StartReindexRequest(profile=profile, model=model)
     return Operation(
         path=f"{PROFILES}/StartReindex",
@@ -293,7 +206,7 @@ def get_reindex(
     profile: str,
 ) -> Operation[profiles_service_pb2.GetReindexResponse, ReindexProgress]:
     """Ask how far a reindex is."""
-    with _sendable():
+    with sendable():
         request = profiles_service_pb2.GetReindexRequest(profile=profile)
     return Operation(
         path=f"{PROFILES}/GetReindex",
@@ -335,7 +248,7 @@ def check_profile(
     profile: str,
 ) -> Operation[daemon_service_pb2.CheckProfileResponse, tuple[Check, ...]]:
     """Check a profile's file from inside."""
-    with _sendable():
+    with sendable():
         request = daemon_service_pb2.CheckProfileRequest(profile=profile)
     return Operation(
         path=f"{DAEMON}/CheckProfile",
@@ -346,23 +259,6 @@ def check_profile(
             for each in reply.checks
         ),
     )
-
-
-@contextmanager
-def _sendable() -> Iterator[None]:
-    """Turn what cannot stand in a message into an error of the caller's own."""
-    try:
-        yield
-    except UnicodeEncodeError as error:
-        piece = error.object[max(error.start - 20, 0) : error.start + 20]
-        raise InputError(
-            f"the text {piece!r} holds a byte or half a character that is no valid Unicode;"
-            " pass the text as UTF-8"
-        ) from error
-    except (TypeError, ValueError) as error:
-        if isinstance(error, InputError):
-            raise
-        raise InputError(f"a value cannot be sent: {error}") from error
 
 
 def _new_note(note: NewNote) -> notes_service_pb2.NewNote:
@@ -384,10 +280,6 @@ def _new_note(note: NewNote) -> notes_service_pb2.NewNote:
 def _source(source: Source) -> note_pb2.Source:
     kind = note_pb2.SourceKind.Value(f"SOURCE_KIND_{source.kind.upper()}")
     return note_pb2.Source(kind=kind, locator=source.locator, project=source.project)
-
-
-def _scope(choice: ScopeChoice) -> note_pb2.ScopeFilter:
-    return note_pb2.ScopeFilter(scopes=choice.scopes, all=choice.all)
 
 
 def _lifecycle(state: State) -> "note_pb2.Lifecycle.ValueType":

@@ -53,6 +53,12 @@ _FITS: dict[int, results.Fit] = {
     note_pb2.FIT_OUTSIDE: "outside",
     note_pb2.FIT_UNKNOWN: "unknown",
 }
+_EDGES: dict[int, results.EdgeKind] = {
+    recall_service_pb2.EDGE_KIND_KEYWORD: "KEYWORD",
+    recall_service_pb2.EDGE_KIND_SEMANTIC: "SEMANTIC",
+    recall_service_pb2.EDGE_KIND_CONTRADICTS: "CONTRADICTS",
+    recall_service_pb2.EDGE_KIND_SUPERSEDES: "SUPERSEDES",
+}
 _OUTCOMES: dict[int, results.Outcome] = {
     notes_service_pb2.DELETE_OUTCOME_ERASED: "erased",
     notes_service_pb2.DELETE_OUTCOME_ERASING: "erasing",
@@ -174,6 +180,58 @@ def retrieved(reply: recall_service_pb2.RetrieveResponse) -> results.Retrieved:
         degraded=tuple(reply.degraded),
         scopes=tuple(reply.scopes),
         notes_elsewhere=reply.notes_elsewhere,
+        service_ms=reply.service_ms,
+        embed_ms=reply.embed_ms,
+    )
+
+
+def explored(reply: recall_service_pb2.ExploreResponse) -> results.Explored:
+    """Read what a walk found."""
+    return results.Explored(
+        nodes=tuple(
+            results.ExploredNode(
+                id=each.id,
+                title=each.title,
+                score=each.score,
+                cosine=each.cosine if each.HasField("cosine") else None,
+                depth=each.depth,
+                trust=_TRUSTS.get(each.trust, "candidate"),
+                keywords=tuple(each.keywords),
+                scope=each.scope,
+            )
+            for each in reply.nodes
+        ),
+        edges=tuple(
+            results.ExploredEdge(
+                src=each.src,
+                dst=each.dst,
+                kind=_EDGES.get(each.kind, "SEMANTIC"),
+                keyword=each.keyword or None,
+                weight=each.weight,
+            )
+            for each in reply.edges
+        ),
+        paths=tuple(
+            results.ExploredPath(ids=tuple(each.ids), score=each.score) for each in reply.paths
+        ),
+        hint=reply.hint or None,
+        degraded=tuple(reply.degraded),
+        scopes=tuple(reply.scopes),
+        notes_elsewhere=reply.notes_elsewhere,
+        service_ms=reply.service_ms,
+        embed_ms=reply.embed_ms,
+    )
+
+
+def classified(reply: recall_service_pb2.ClassifyResponse) -> results.Classified:
+    """Read suggested keywords."""
+    return results.Classified(
+        suggestions=tuple(
+            results.SuggestedKeyword(keyword=each.keyword, score=each.score)
+            for each in reply.suggestions
+        ),
+        degraded=tuple(reply.degraded),
+        scopes=tuple(reply.scopes),
         service_ms=reply.service_ms,
         embed_ms=reply.embed_ms,
     )

@@ -7,10 +7,11 @@ from graft.wire.errors import FieldViolation
 from graft_client import limits as told
 from graft_client.surroundings import find
 from graft_embedder import limits as embedder
-from graft_memstore import applicability, embedding
+from graft_memstore import applicability, beam, embedding
 from graft_memstore.errors import BadFieldsError
 from graft_memstore.model import NewNote
-from graft_memstore.service import recall
+from graft_memstore.recall import classify
+from graft_memstore.service import questions
 from graft_memstore.traces import failures, lines
 from graft_memstore.write import limits as kept
 from graft_memstore.write.validate import check_note
@@ -28,8 +29,8 @@ def test_the_names_were_found() -> None:
 
 
 def test_questions_have_the_documented_limits() -> None:
-    assert told.QUERY_BYTES_MAX == recall.TEXT_BYTES_MAX
-    assert (told.TOP_K, told.TOP_K_MAX) == (recall.TOP_K_DEFAULT, recall.TOP_K_MAX)
+    assert told.QUERY_BYTES_MAX == questions.TEXT_BYTES_MAX
+    assert (told.TOP_K, told.TOP_K_MAX) == (questions.TOP_K_DEFAULT, questions.TOP_K_MAX)
 
 
 def test_errors_are_read_within_the_documented_limits() -> None:
@@ -67,6 +68,15 @@ def problems(*, scope: str = "user", author: str = "") -> list[FieldViolation]:
 
 def test_a_setting_s_tokens_are_enough_for_the_embedder() -> None:
     assert settings.EMBED_TOKENS_MIN == embedder.WINDOW_TOKENS_MIN
+
+
+def test_walks_and_suggestions_have_the_documented_limits() -> None:
+    assert (told.DEPTH, told.DEPTH_MAX) == (beam.DEPTH_DEFAULT, beam.DEPTH_MAX)
+    assert (told.BEAM, told.BEAM_MAX) == (beam.BEAM_DEFAULT, beam.BEAM_MAX)
+    assert (told.SUGGESTED_MIN, told.SUGGESTED_MAX) == (
+        classify.SUGGESTED_MIN,
+        classify.SUGGESTED_MAX,
+    )
 
 
 def test_the_embedder_takes_what_the_memstore_stores() -> None:

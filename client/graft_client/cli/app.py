@@ -21,6 +21,8 @@ COMMANDS = {
     "insert": Entry("insert", "insert"),
     "query": Entry("recall", "query"),
     "retrieve": Entry("recall", "retrieve"),
+    "explore": Entry("graph", "explore"),
+    "classify": Entry("graph", "classify"),
     "get": Entry("notes", "get"),
     "list": Entry("notes", "list_notes"),
     "delete": Entry("notes", "delete"),

@@ -69,7 +69,7 @@ def _write_status(output: Output, found: Status) -> None:
     if memstore is None:
         output.line("memstore  not running; the next command starts it")
     else:
-        work = f", {count_of(memstore.pending, 'text')} to embed" if memstore.pending else ""
+        work = f", {memstore.pending:,} to embed or to join" if memstore.pending else ""
         work += f", cleaning up {count_of(memstore.erasing, 'note')}" if memstore.erasing else ""
         output.line(f"memstore  process {memstore.pid}, up {duration(memstore.uptime_s)}{work}")
         output.line(f"          {memstore.socket}, version {memstore.version}", dim=True)

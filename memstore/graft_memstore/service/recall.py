@@ -1,4 +1,4 @@
-"""RecallService: ask the gate, rank notes."""
+"""RecallService: ask the gate, rank notes, walk over the graph, suggest keywords."""
 
 import time
 from collections.abc import Callable
@@ -11,15 +11,19 @@ from typing_extensions import override
 
 from graft.memory.v1 import note_pb2, recall_service_pb2_grpc
 from graft.memory.v1 import recall_service_pb2 as pb
-from graft.wire.characters import is_blank
 from graft.wire.errors import BadFieldError, ModelNotReadyError
-from graft.wire.settings import EMBED_TOKENS_MAX, EMBED_TOKENS_MIN
 from graft_memstore.applicability import format_applies_to
 from graft_memstore.deadline import Deadline
-from graft_memstore.embedding import Embedder, QueryVector, TextRefusedError, model_for
+from graft_memstore.embedding import (
+    Embedder,
+    QueryVector,
+    TextRefusedError,
+    WantedModel,
+    model_for,
+)
 from graft_memstore.gate import Hit
 from graft_memstore.lexical import fold_question
-from graft_memstore.model import Background, ModelRole, NoteId
+from graft_memstore.model import ModelRole, NoteId
 from graft_memstore.recall.answer import (
     DeadEnd,
     NearTitle,
@@ -27,6 +31,8 @@ from graft_memstore.recall.answer import (
     Question,
     RankedNote,
 )
+from graft_memstore.recall.classify import classify
+from graft_memstore.recall.explore import explore
 from graft_memstore.recall.index import VectorIndex
 from graft_memstore.recall.query import answer_query
 from graft_memstore.recall.retrieve import retrieve
@@ -36,33 +42,27 @@ from graft_memstore.service.convert import (
     TRUSTS,
     applicability_message,
     note_message,
-    scope_filter_of,
 )
-from graft_memstore.signature import understand
+from graft_memstore.service.questions import (
+    NOTHING_TO_LOOK_FOR,
+    UNKNOWN_BACKGROUND,
+    draft_of,
+    narrowed,
+    question_of,
+    top_k_of,
+)
+from graft_memstore.service.walks import begun_at, bounds_of, explore_response
 from graft_memstore.store.database import Connection
 from graft_memstore.store.full_notes import read_full_notes
 from graft_memstore.store.models import read_model
 from graft_memstore.store.profile import Profile
 from graft_memstore.store.profiles import Profiles
-from graft_memstore.write.validate import check_context, check_keyword_filter, check_scopes
+from graft_memstore.write.validate import check_context
 
 RECALLS_MAX = 20
 """Questions that are answered at once; most of their time they wait for the model."""
-TEXT_BYTES_MAX = 64 * 1024
-TOP_K_DEFAULT = 25
-TOP_K_MAX = 256
-NOTHING_TO_LOOK_FOR = (
-    "holds nothing that can be seen, so there is nothing to look for; ask in words"
-)
-UNKNOWN_BACKGROUND = Background(mean=0.5, deviation=0.12, count=8.0)
-"""For a model that does not know its own: wide, and soon outweighed by the store's."""
 
 HITS = {Hit.STRONG: pb.HIT_STRONG, Hit.WEAK: pb.HIT_WEAK, Hit.MISS: pb.HIT_MISS}
-MATCHES = {
-    pb.KEYWORD_MATCH_UNSPECIFIED: False,
-    pb.KEYWORD_MATCH_ANY: False,
-    pb.KEYWORD_MATCH_ALL: True,
-}
 MS_IN_SECOND = 1_000.0
 
 
@@ -98,7 +98,7 @@ class RecallServicer(recall_service_pb2_grpc.RecallServiceServicer):
     def Query(self, request: pb.QueryRequest, context: grpc.ServicerContext) -> pb.QueryResponse:
         """Ask the gate."""
         began = self._seconds()
-        question = replace(_question_of(request), context=check_context(request.context))
+        question = replace(question_of(request), context=check_context(request.context))
         deadline = Deadline.of_call(context)
         with (
             self._profiles.use(request.profile, deadline.for_work()) as profile,
@@ -131,8 +131,8 @@ class RecallServicer(recall_service_pb2_grpc.RecallServiceServicer):
     ) -> pb.RetrieveResponse:
         """Rank notes."""
         began = self._seconds()
-        question = _narrowed(_question_of(request), request)
-        top_k = _top_k_of(request)
+        question = narrowed(question_of(request), request)
+        top_k = top_k_of(request)
         deadline = Deadline.of_call(context)
         with (
             self._profiles.use(request.profile, deadline.for_work()) as profile,
@@ -151,6 +151,56 @@ class RecallServicer(recall_service_pb2_grpc.RecallServiceServicer):
             embed_ms=embedded.seconds * MS_IN_SECOND,
         )
 
+    @override
+    def Explore(
+        self, request: pb.ExploreRequest, context: grpc.ServicerContext
+    ) -> pb.ExploreResponse:
+        """Walk over the graph."""
+        began = self._seconds()
+        question = begun_at(question_of(request), request)
+        bounds = bounds_of(request)
+        deadline = Deadline.of_call(context)
+        with (
+            self._profiles.use(request.profile, deadline.for_work()) as profile,
+            self._recalls.enter(deadline),
+        ):
+            embedded = self._embed(profile, question, request.embed_tokens_max, deadline)
+            with profile.snapshot() as connection:
+                asked, index = _in_snapshot(profile, connection, question, embedded.vector)
+                answer = explore(connection, index, asked, bounds)
+        reply = explore_response(answer)
+        reply.scopes.extend(question.scope.scopes)
+        reply.service_ms = (self._seconds() - began) * MS_IN_SECOND
+        reply.embed_ms = embedded.seconds * MS_IN_SECOND
+        return reply
+
+    @override
+    def Classify(
+        self, request: pb.ClassifyRequest, context: grpc.ServicerContext
+    ) -> pb.ClassifyResponse:
+        """Suggest keywords."""
+        began = self._seconds()
+        draft = draft_of(request)
+        deadline = Deadline.of_call(context)
+        with (
+            self._profiles.use(request.profile, deadline.for_work()) as profile,
+            self._recalls.enter(deadline),
+        ):
+            embedded = self._embed_title(profile, draft, deadline)
+            with profile.snapshot() as connection:
+                asked, index = _in_snapshot(profile, connection, draft, embedded.vector)
+                answer = classify(connection, index, asked)
+        return pb.ClassifyResponse(
+            suggestions=[
+                pb.SuggestedKeyword(keyword=each.keyword, score=each.score)
+                for each in answer.suggestions
+            ],
+            degraded=answer.degraded,
+            scopes=draft.scope.scopes,
+            service_ms=(self._seconds() - began) * MS_IN_SECOND,
+            embed_ms=embedded.seconds * MS_IN_SECOND,
+        )
+
     def _embed(
         self, profile: Profile[VectorIndex], question: Question, tokens_max: int, deadline: Deadline
     ) -> Embedded:
@@ -162,67 +212,45 @@ class RecallServicer(recall_service_pb2_grpc.RecallServiceServicer):
         Raises:
             BadFieldError: nothing in the text can be looked for.
         """
+        text = question.said.focus
+
+        def embed(wanted: WantedModel) -> QueryVector:
+            try:
+                return self._embedder.embed_query(wanted, text, tokens_max, deadline)
+            except TextRefusedError as error:
+                if not fold_question(text).terms:
+                    raise BadFieldError("text", NOTHING_TO_LOOK_FOR) from error
+                raise
+
+        return self._embed_by(profile, embed)
+
+    def _embed_title(
+        self, profile: Profile[VectorIndex], draft: Question, deadline: Deadline
+    ) -> Embedded:
+        """Return a draft's vector as a stored note has it, waiting for the model if need be."""
+        title = draft.said.focus
+
+        def embed(wanted: WantedModel) -> QueryVector:
+            embedded = self._embedder.embed_passages(wanted, [title], 1, deadline)
+            windows = embedded.texts[0].windows
+            if not windows:
+                raise TextRefusedError("nothing in it that can be seen")
+            return QueryVector(model=embedded.model, values=windows[0].values)
+
+        return self._embed_by(profile, embed)
+
+    def _embed_by(
+        self, profile: Profile[VectorIndex], embed: Callable[[WantedModel], QueryVector]
+    ) -> Embedded:
         began = self._seconds()
-        serving, text = profile.serving_model, question.said.focus
+        serving = profile.serving_model
         vector = None
         try:
-            wanted = model_for(serving, self._embedder)
-            vector = self._embedder.embed_query(wanted, text, tokens_max, deadline)
-        except (ModelNotReadyError, TextRefusedError) as error:
-            if isinstance(error, TextRefusedError) and not fold_question(text).terms:
-                raise BadFieldError("text", NOTHING_TO_LOOK_FOR) from error
+            vector = embed(model_for(serving, self._embedder))
+        except (ModelNotReadyError, TextRefusedError):
             # The answer says so: words alone, never STRONG.
             vector = None
         return Embedded(vector=vector, seconds=self._seconds() - began)
-
-
-def _question_of(request: pb.QueryRequest | pb.RetrieveRequest) -> Question:
-    """Read a question; its vector and its time are found out later.
-
-    Raises:
-        BadFieldError: there is no text or too much of it, no scope, or too many tokens.
-    """
-    size = len(request.text.encode("utf-8", "surrogatepass"))
-    if is_blank(request.text):
-        raise BadFieldError("text", NOTHING_TO_LOOK_FOR)
-    if size > TEXT_BYTES_MAX:
-        raise BadFieldError("text", f"{size:,} bytes; {TEXT_BYTES_MAX:,} at most")
-    tokens = request.embed_tokens_max
-    if tokens and not EMBED_TOKENS_MIN <= tokens <= EMBED_TOKENS_MAX:
-        raise BadFieldError(
-            "embed_tokens_max", f"{tokens:,}; 0, or {EMBED_TOKENS_MIN} to {EMBED_TOKENS_MAX:,}"
-        )
-    return Question(
-        said=understand(request.text),
-        vector=None,
-        prior=UNKNOWN_BACKGROUND,
-        scope=check_scopes(scope_filter_of(request.scope)),
-        now_ms=0,
-    )
-
-
-def _narrowed(question: Question, request: pb.RetrieveRequest) -> Question:
-    """Return *question* with the keywords that a note must carry.
-
-    Raises:
-        BadFieldError: a keyword or the way to match them cannot be.
-    """
-    if request.match not in MATCHES:
-        raise BadFieldError("match", f"{request.match} is none that this version knows")
-    keywords = check_keyword_filter(request.keywords)
-    least = len(keywords) if MATCHES[request.match] else min(len(keywords), 1)
-    return replace(question, keywords=keywords, keywords_min=least)
-
-
-def _top_k_of(request: pb.RetrieveRequest) -> int:
-    """Return how many results are wanted.
-
-    Raises:
-        BadFieldError: more than can be had.
-    """
-    if request.top_k > TOP_K_MAX:
-        raise BadFieldError("top_k", f"{request.top_k}; {TOP_K_MAX} at most")
-    return request.top_k or TOP_K_DEFAULT
 
 
 def _in_snapshot(

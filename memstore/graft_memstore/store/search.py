@@ -24,6 +24,9 @@ through the notes that went."""
 FOLDED_CHARS_MAX = 65_536
 """Of a long body, the folded text that is compared with a question."""
 
+PART_MAX = 1_000_000
+"""No note has so many parts."""
+
 # A search may also ask for keywords: :keywords_min of those listed, 0 for no matter which.
 ELIGIBLE = (
     "WITH "  # noqa: S608 - joined at import, from constants alone
@@ -114,6 +117,7 @@ SELECT chunks.chunk_id, eligible.seq, chunks.part, chunks.vector
 FROM json_each(:seqs) AS wanted
 CROSS JOIN eligible ON eligible.seq = wanted.value
 CROSS JOIN chunks ON chunks.note_id = eligible.note_id AND chunks.model_id = :model_id
+    AND chunks.part <= :part_max
 ORDER BY eligible.seq, chunks.part
 LIMIT :count_max
 """
@@ -312,9 +316,12 @@ def chunks_of_notes(
     seqs: Iterable[int],
     eligible: Eligible,
     count: int,
+    part_max: int = PART_MAX,
 ) -> Chunks:
-    """Return the chunks of the notes listed that may answer, at most *count*."""
-    wanted = eligible.parameters(model_id=model_id, seqs=json.dumps(list(seqs)), count_max=count)
+    """Return the chunks of the notes listed that may answer, at most *count*, up to a part."""
+    wanted = eligible.parameters(
+        model_id=model_id, seqs=json.dumps(list(seqs)), count_max=count, part_max=part_max
+    )
     return _chunks(select(connection, SELECT_CHUNKS_OF_NOTES, wanted))
 
 

@@ -72,6 +72,18 @@ def check_note(note: NewNote, prefix: str = "note") -> NewNote:
     return checked
 
 
+def check_title(title: str) -> str:
+    """Return *title* if a note can have it.
+
+    Raises:
+        BadFieldError: it is empty, too long, or no line of text.
+    """
+    description = _title_problem(title)
+    if description:
+        raise BadFieldError("title", description)
+    return title
+
+
 def check_batch(notes: Sequence[NewNote]) -> list[NewNote]:
     """Return the notes as `check_note` does.
 

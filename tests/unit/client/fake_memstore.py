@@ -49,6 +49,12 @@ class FakeState:
     retrieve_reply: recall_service_pb2.RetrieveResponse = field(
         default_factory=recall_service_pb2.RetrieveResponse
     )
+    explore_reply: recall_service_pb2.ExploreResponse = field(
+        default_factory=recall_service_pb2.ExploreResponse
+    )
+    classify_reply: recall_service_pb2.ClassifyResponse = field(
+        default_factory=recall_service_pb2.ClassifyResponse
+    )
     status_reply: daemon_service_pb2.GetStatusResponse = field(
         default_factory=lambda: daemon_service_pb2.GetStatusResponse(pid=4242, build="0.1.0+1")
     )
@@ -154,6 +160,20 @@ class FakeMemstore(
     ) -> recall_service_pb2.RetrieveResponse:
         self._enter("Retrieve", request, context)
         return self.state.retrieve_reply
+
+    @override
+    def Explore(
+        self, request: recall_service_pb2.ExploreRequest, context: grpc.ServicerContext
+    ) -> recall_service_pb2.ExploreResponse:
+        self._enter("Explore", request, context)
+        return self.state.explore_reply
+
+    @override
+    def Classify(
+        self, request: recall_service_pb2.ClassifyRequest, context: grpc.ServicerContext
+    ) -> recall_service_pb2.ClassifyResponse:
+        self._enter("Classify", request, context)
+        return self.state.classify_reply
 
     @override
     def ListProfiles(

@@ -289,7 +289,7 @@ def test_status_prints_the_documented_object(command: Command, memstore: FakeSta
         "uptime_s": 1.5,
         "backend": "cpu",
     }
-    assert "memstore  process 7, up 1 min 1 s, 3 texts to embed" in lines
+    assert "memstore  process 7, up 1 min 1 s, 3 to embed or to join" in lines
     assert "embedder  process 8, up 1 s, starter on cpu: ready" in lines
 
 

@@ -11,9 +11,10 @@ from graft.memory.v1 import (
     profiles_service_pb2,
     recall_service_pb2,
 )
-from graft_client import limits, operations, results
+from graft_client import limits, operations, recall_operations, results
 from graft_client.calls import BATCH_NOTES, batches
 from graft_client.errors import InputError
+from graft_client.operation import Operation
 from graft_client.operations import Listing
 from graft_client.requests import NewNote, parse_source
 from graft_client.results import Source
@@ -37,7 +38,7 @@ SERVICES = {
 }
 
 
-def every_operation() -> list[operations.Operation]:  # type: ignore[type-arg] # of all kinds
+def every_operation() -> list[Operation]:  # type: ignore[type-arg] # of all kinds
     note = NewNote(title="t")
     return [
         operations.insert("p", note, request_id="r", wait=False),
@@ -46,8 +47,10 @@ def every_operation() -> list[operations.Operation]:  # type: ignore[type-arg] #
         operations.list_page("p", USER, operations.Listing(), ""),
         operations.delete("p", "id", reason="r", request_id="r"),
         operations.stats("p", USER),
-        operations.query("p", USER, "t", embed_tokens_max=0, context=()),
-        operations.retrieve("p", USER, operations.Search(text="t")),
+        recall_operations.query("p", USER, "t", embed_tokens_max=0, context=()),
+        recall_operations.retrieve("p", USER, recall_operations.Search(text="t")),
+        recall_operations.explore("p", USER, recall_operations.Walk(text="t")),
+        recall_operations.classify("p", USER, "t"),
         operations.profiles(),
         operations.add_profile("p"),
         operations.start_reindex("p", "m"),
@@ -90,7 +93,7 @@ def test_the_words_for_states_kinds_and_sources_are_those_of_the_protos() -> Non
 
 def test_half_a_character_is_the_caller_s_error_and_named() -> None:
     with pytest.raises(InputError, match=r"udce9.*no valid Unicode"):
-        operations.query("p", USER, "caf\udce9", embed_tokens_max=0, context=())
+        recall_operations.query("p", USER, "caf\udce9", embed_tokens_max=0, context=())
 
 
 def test_a_value_of_the_wrong_type_is_the_caller_s_error() -> None:
@@ -182,7 +185,9 @@ def test_batches_keep_the_order_and_both_limits() -> None:
 
 
 def test_a_context_travels_and_is_a_list() -> None:
-    request = operations.query("p", USER, "x", embed_tokens_max=0, context=("os:linux",)).request
+    request = recall_operations.query(
+        "p", USER, "x", embed_tokens_max=0, context=("os:linux",)
+    ).request
 
     assert request == recall_service_pb2.QueryRequest(
         profile="p",
@@ -197,6 +202,6 @@ def test_a_fit_that_a_newer_service_knows_is_taken_for_unknown() -> None:
     # Field 20 holds an Applicability whose field 3, the fit, is 9.
     reply.MergeFromString(b"\xa2\x01\x02\x18\x09")
 
-    answer = operations.query("p", USER, "x", embed_tokens_max=0, context=()).read(reply)
+    answer = recall_operations.query("p", USER, "x", embed_tokens_max=0, context=()).read(reply)
 
     assert [each.fit for each in answer.applicability] == ["unknown"]

@@ -7,11 +7,11 @@ import pytest
 from tests.unit.memstore.recall.store_builder import MODEL, NoteStore
 
 from graft_memstore.lexical import COLUMN_WEIGHTS
-from graft_memstore.store import applies, search, signatures, vectors
+from graft_memstore.store import applies, edges, keywords, search, signatures, titles, vectors
 
 STATEMENTS = {
     name: statement
-    for module in (applies, search, signatures, vectors)
+    for module in (applies, edges, keywords, search, signatures, titles, vectors)
     for name, statement in vars(module).items()
     if name.startswith(("SELECT_", "COUNT_")) and isinstance(statement, str)
 }
@@ -26,6 +26,11 @@ PARAMETERS = {
     "until": 9,
     "note_id": "0",
     "note_ids": '["0"]',
+    "seq": 1,
+    "part_max": 9,
+    "keyword": "a",
+    "keyword_id": 1,
+    "keyword_ids": "[]",
     "chunk_ids": "[1]",
     "seqs": "[1]",
     "digests": "[1]",
@@ -45,6 +50,8 @@ ALLOWED_SCANS = (
     "SCAN CONSTANT ROW",
     "SCAN asked",
     "SCAN (subquery",
+    # The newest of the notes that carry a keyword, cut at a limit.
+    "SCAN carried",
 )
 
 
@@ -54,7 +61,7 @@ def plan(connection: apsw.Connection, statement: str) -> list[str]:
 
 
 def test_there_are_statements_to_look_at() -> None:
-    assert len(STATEMENTS) >= 20
+    assert len(STATEMENTS) >= 29
 
 
 @pytest.mark.parametrize("name", sorted(STATEMENTS))
@@ -83,3 +90,12 @@ def test_what_may_hide_a_note_is_read_from_its_own_index(store: NoteStore) -> No
     steps = plan(store.connection, search.COUNT_ELSEWHERE)
 
     assert any("note_states_hiding" in step for step in steps)
+
+
+def test_the_edges_of_a_note_come_in_the_order_of_their_weight_and_stop_at_the_limit(
+    store: NoteStore,
+) -> None:
+    steps = plan(store.connection, edges.SELECT_HEAVIEST)
+
+    assert "MERGE (UNION ALL)" in steps
+    assert not any("TEMP B-TREE" in step for step in steps)

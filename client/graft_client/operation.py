@@ -1,0 +1,56 @@
+"""A call to the memstore as a value: its path, its request, and how its reply is read."""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Generic, TypeVar
+
+from google.protobuf.message import Message
+
+from graft.memory.v1 import note_pb2
+from graft_client.errors import InputError
+from graft_client.scope import ScopeChoice
+
+ReplyT = TypeVar("ReplyT", bound=Message)
+ResultT = TypeVar("ResultT")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Operation(Generic[ReplyT, ResultT]):
+    """One call.
+
+    Attributes:
+        path: full name of the method.
+        request: what is sent.
+        reply: class of what comes back.
+        read: turns the reply into a result.
+        repeatable: whether the proto says that repeating it is safe.
+    """
+
+    path: str
+    request: Message
+    reply: type[ReplyT]
+    read: Callable[[ReplyT], ResultT]
+    repeatable: bool = True
+
+
+@contextmanager
+def sendable() -> Iterator[None]:
+    """Turn what cannot stand in a message into an error of the caller's own."""
+    try:
+        yield
+    except UnicodeEncodeError as error:
+        piece = error.object[max(error.start - 20, 0) : error.start + 20]
+        raise InputError(
+            f"the text {piece!r} holds a byte or half a character that is no valid Unicode;"
+            " pass the text as UTF-8"
+        ) from error
+    except (TypeError, ValueError) as error:
+        if isinstance(error, InputError):
+            raise
+        raise InputError(f"a value cannot be sent: {error}") from error
+
+
+def scope_filter(choice: ScopeChoice) -> note_pb2.ScopeFilter:
+    """Pack where a read looks."""
+    return note_pb2.ScopeFilter(scopes=choice.scopes, all=choice.all)

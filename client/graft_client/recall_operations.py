@@ -1,0 +1,119 @@
+"""The calls that find notes, as values."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from graft.memory.v1 import recall_service_pb2
+from graft_client import replies
+from graft_client.operation import Operation, scope_filter, sendable
+from graft_client.results import Classified, Explored, QueryAnswer, Retrieved
+from graft_client.scope import ScopeChoice
+
+RECALL = "/graft.memory.v1.RecallService"
+
+
+def query(
+    profile: str, scope: ScopeChoice, text: str, *, embed_tokens_max: int, context: Sequence[str]
+) -> Operation[recall_service_pb2.QueryResponse, QueryAnswer]:
+    """Ask the gate."""
+    with sendable():
+        request = recall_service_pb2.QueryRequest(
+            profile=profile,
+            scope=scope_filter(scope),
+            text=text,
+            embed_tokens_max=embed_tokens_max,
+            context=context,
+        )
+    return Operation(
+        path=f"{RECALL}/Query",
+        request=request,
+        reply=recall_service_pb2.QueryResponse,
+        read=replies.query_answer,
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Search:
+    """What a ranked search looks for; *top_k* 0 means the service's own figure."""
+
+    text: str
+    top_k: int = 0
+    keywords: tuple[str, ...] = ()
+    match_all: bool = False
+    embed_tokens_max: int = 0
+
+
+def retrieve(
+    profile: str, scope: ScopeChoice, search: Search
+) -> Operation[recall_service_pb2.RetrieveResponse, Retrieved]:
+    """Search."""
+    match = (
+        recall_service_pb2.KEYWORD_MATCH_ALL
+        if search.match_all
+        else recall_service_pb2.KEYWORD_MATCH_ANY
+    )
+    with sendable():
+        request = recall_service_pb2.RetrieveRequest(
+            profile=profile,
+            scope=scope_filter(scope),
+            text=search.text,
+            top_k=search.top_k,
+            keywords=search.keywords,
+            match=match,
+            embed_tokens_max=search.embed_tokens_max,
+        )
+    return Operation(
+        path=f"{RECALL}/Retrieve",
+        request=request,
+        reply=recall_service_pb2.RetrieveResponse,
+        read=replies.retrieved,
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Walk:
+    """Where a walk begins and how far it goes; zeros mean the service's own figures."""
+
+    text: str
+    keywords: tuple[str, ...] = ()
+    depth: int = 0
+    beam: int = 0
+    embed_tokens_max: int = 0
+
+
+def explore(
+    profile: str, scope: ScopeChoice, walk: Walk
+) -> Operation[recall_service_pb2.ExploreResponse, Explored]:
+    """Walk over the graph."""
+    with sendable():
+        request = recall_service_pb2.ExploreRequest(
+            profile=profile,
+            scope=scope_filter(scope),
+            text=walk.text,
+            keywords=walk.keywords,
+            depth=walk.depth,
+            beam=walk.beam,
+            embed_tokens_max=walk.embed_tokens_max,
+        )
+    return Operation(
+        path=f"{RECALL}/Explore",
+        request=request,
+        reply=recall_service_pb2.ExploreResponse,
+        read=replies.explored,
+    )
+
+
+def classify(
+    profile: str, scope: ScopeChoice, title: str
+) -> Operation[recall_service_pb2.ClassifyResponse, Classified]:
+    """Suggest keywords."""
+    with sendable():
+        request = recall_service_pb2.ClassifyRequest(
+            profile=profile, scope=scope_filter(scope), title=title
+        )
+    return Operation(
+        path=f"{RECALL}/Classify",
+        request=request,
+        reply=recall_service_pb2.ClassifyResponse,
+        read=replies.classified,
+    )
