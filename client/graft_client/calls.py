@@ -13,9 +13,7 @@ from graft_client.operations import Listing, Page
 from graft_client.recall_operations import Search, Walk
 from graft_client.requests import NewNote
 from graft_client.results import (
-    Classified,
     Deleted,
-    Explored,
     Inserted,
     QueryAnswer,
     Retrieved,
@@ -31,6 +29,7 @@ from graft_client.scope import (
     write_scope,
 )
 from graft_client.settings import Configuration
+from graft_client.walks import Classified, Explored
 
 BATCH_NOTES = 64
 """Notes that are sent at once: few enough that a slow processor embeds their titles in time."""

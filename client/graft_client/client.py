@@ -11,18 +11,17 @@ from typing import Self, TypeVar, Unpack
 
 from google.protobuf.message import Message
 
-from graft_client import operations, upkeep
+from graft_client import operations, receipt_operations, upkeep
 from graft_client.calls import REINDEX_POLL_SECONDS, Calls, batches, new_request_id
 from graft_client.connection import Connection
+from graft_client.explanations import Explanation
 from graft_client.operation import Operation
 from graft_client.operations import Listing
 from graft_client.recall_operations import Search, Walk
 from graft_client.requests import NewNote, NoteFields
 from graft_client.results import (
     Check,
-    Classified,
     Deleted,
-    Explored,
     Inserted,
     Note,
     Profile,
@@ -37,6 +36,7 @@ from graft_client.scope import AllScopes
 from graft_client.services import Services
 from graft_client.settings import Configuration, SettingFields, as_flags, configure
 from graft_client.times import to_milliseconds
+from graft_client.walks import Classified, Explored
 
 ReplyT = TypeVar("ReplyT", bound=Message)
 ResultT = TypeVar("ResultT")
@@ -242,6 +242,10 @@ class Graft:
     def classify(self, title: str, *, scope: str | AllScopes = "") -> Classified:
         """Suggest keywords for a note that is not stored yet, from those of its neighbours."""
         return self._call(self._calls.classify(title, self._calls.read_scopes(scope)))
+
+    def explain(self, receipt: str) -> Explanation:
+        """Tell what an answer was made of, by its receipt or 8 digits or more of its ends."""
+        return self._call(receipt_operations.explain(self._calls.profile, receipt))
 
     def profiles(self) -> tuple[Profile, ...]:
         """List the profiles."""

@@ -79,9 +79,11 @@ class BadFieldError(RefusedError):
 
 
 class NotFoundError(RefusedError):
-    """No note, profile or model goes by that name."""
+    """No note, profile, model or receipt goes by that name."""
 
-    reasons = frozenset({"NOTE_NOT_FOUND", "PROFILE_NOT_FOUND", "MODEL_NOT_FOUND"})
+    reasons = frozenset(
+        {"NOTE_NOT_FOUND", "PROFILE_NOT_FOUND", "MODEL_NOT_FOUND", "RECEIPT_NOT_FOUND"}
+    )
 
 
 class AlreadyExistsError(RefusedError):

@@ -29,6 +29,7 @@ SUGGESTED_MAX = 6
 PASSAGES_MAX = 64
 ERRORS_MAX = 8
 ERRORS_CHARS_MAX = 262_144
+RECEIPTS_MAX = 5_000
 
 # A line of a .jsonl file holds one note as JSON, where a byte may take six (\u00XX).
 LINE_BYTES_MAX = 8 << 20
@@ -77,4 +78,5 @@ LIMITS: tuple[Limit, ...] = (
         "errors that are read in one text",
         f"{ERRORS_MAX}; of more than {ERRORS_CHARS_MAX:,} characters the first and the last",
     ),
+    Limit("receipts of answers", f"the last {RECEIPTS_MAX:,} of each profile"),
 )

@@ -6,8 +6,9 @@ from dataclasses import dataclass
 from graft.memory.v1 import recall_service_pb2
 from graft_client import replies
 from graft_client.operation import Operation, scope_filter, sendable
-from graft_client.results import Classified, Explored, QueryAnswer, Retrieved
+from graft_client.results import QueryAnswer, Retrieved
 from graft_client.scope import ScopeChoice
+from graft_client.walks import Classified, Explored
 
 RECALL = "/graft.memory.v1.RecallService"
 

@@ -12,7 +12,7 @@ from graft.memory.v1 import (
     profiles_service_pb2,
     recall_service_pb2,
 )
-from graft_client import results
+from graft_client import results, walks
 from graft_client.times import from_milliseconds
 
 # An enum value that this program does not know comes from a newer service; it is shown as what
@@ -43,7 +43,7 @@ _SOURCES: dict[int, results.SourceKind] = {
     note_pb2.SOURCE_KIND_CONVERSATION: "conversation",
     note_pb2.SOURCE_KIND_MANUAL: "manual",
 }
-_HITS: dict[int, results.Hit] = {
+HITS: dict[int, results.Hit] = {
     recall_service_pb2.HIT_STRONG: "STRONG",
     recall_service_pb2.HIT_WEAK: "WEAK",
     recall_service_pb2.HIT_MISS: "MISS",
@@ -53,7 +53,7 @@ _FITS: dict[int, results.Fit] = {
     note_pb2.FIT_OUTSIDE: "outside",
     note_pb2.FIT_UNKNOWN: "unknown",
 }
-_EDGES: dict[int, results.EdgeKind] = {
+_EDGES: dict[int, walks.EdgeKind] = {
     recall_service_pb2.EDGE_KIND_KEYWORD: "KEYWORD",
     recall_service_pb2.EDGE_KIND_SEMANTIC: "SEMANTIC",
     recall_service_pb2.EDGE_KIND_CONTRADICTS: "CONTRADICTS",
@@ -122,7 +122,7 @@ def inserted(reply: notes_service_pb2.InsertedNote, degraded: Sequence[str]) -> 
 
 def query_answer(reply: recall_service_pb2.QueryResponse) -> results.QueryAnswer:
     """Read the gate's answer."""
-    hit = _HITS.get(reply.hit, "MISS")
+    hit = HITS.get(reply.hit, "MISS")
     return results.QueryAnswer(
         hit=hit,
         probability=reply.probability,
@@ -139,7 +139,8 @@ def query_answer(reply: recall_service_pb2.QueryResponse) -> results.QueryAnswer
             for each in reply.near
         ),
         degraded=tuple(reply.degraded),
-        receipt=None,
+        missing=tuple(reply.missing),
+        receipt=reply.receipt or None,
         scopes=tuple(reply.scopes),
         notes_elsewhere=reply.notes_elsewhere,
         service_ms=reply.service_ms,
@@ -185,11 +186,11 @@ def retrieved(reply: recall_service_pb2.RetrieveResponse) -> results.Retrieved:
     )
 
 
-def explored(reply: recall_service_pb2.ExploreResponse) -> results.Explored:
+def explored(reply: recall_service_pb2.ExploreResponse) -> walks.Explored:
     """Read what a walk found."""
-    return results.Explored(
+    return walks.Explored(
         nodes=tuple(
-            results.ExploredNode(
+            walks.ExploredNode(
                 id=each.id,
                 title=each.title,
                 score=each.score,
@@ -202,7 +203,7 @@ def explored(reply: recall_service_pb2.ExploreResponse) -> results.Explored:
             for each in reply.nodes
         ),
         edges=tuple(
-            results.ExploredEdge(
+            walks.ExploredEdge(
                 src=each.src,
                 dst=each.dst,
                 kind=_EDGES.get(each.kind, "SEMANTIC"),
@@ -212,7 +213,7 @@ def explored(reply: recall_service_pb2.ExploreResponse) -> results.Explored:
             for each in reply.edges
         ),
         paths=tuple(
-            results.ExploredPath(ids=tuple(each.ids), score=each.score) for each in reply.paths
+            walks.ExploredPath(ids=tuple(each.ids), score=each.score) for each in reply.paths
         ),
         hint=reply.hint or None,
         degraded=tuple(reply.degraded),
@@ -223,11 +224,11 @@ def explored(reply: recall_service_pb2.ExploreResponse) -> results.Explored:
     )
 
 
-def classified(reply: recall_service_pb2.ClassifyResponse) -> results.Classified:
+def classified(reply: recall_service_pb2.ClassifyResponse) -> walks.Classified:
     """Read suggested keywords."""
-    return results.Classified(
+    return walks.Classified(
         suggestions=tuple(
-            results.SuggestedKeyword(keyword=each.keyword, score=each.score)
+            walks.SuggestedKeyword(keyword=each.keyword, score=each.score)
             for each in reply.suggestions
         ),
         degraded=tuple(reply.degraded),
@@ -307,6 +308,7 @@ def memstore_status(
                 erasing=each.erasing,
                 index=each.index,
                 vectors=each.vectors,
+                receipts_dropped=each.receipts_dropped,
             )
             for each in reply.profiles
         ),

@@ -14,7 +14,6 @@ Hit = Literal["STRONG", "WEAK", "MISS"]
 ReindexState = Literal["none", "running", "waiting"]
 Outcome = Literal["erased", "erasing", "retired"]
 Fit = Literal["inside", "outside", "unknown"]
-EdgeKind = Literal["KEYWORD", "SEMANTIC", "CONTRADICTS", "SUPERSEDES"]
 
 STATES: tuple[State, ...] = ("active", "superseded", "retired")
 KINDS: tuple[Kind, ...] = ("note", "dead-end")
@@ -139,6 +138,8 @@ class QueryAnswer:
     """The gate's answer: the note when STRONG, its title when WEAK, near titles when MISS.
 
     Attributes:
+        missing: on WEAK, in words, what was missing.
+        receipt: what `explain` takes; None while the service is stopping.
         applicability: what the note applies to, and what that means here.
         dead_ends: beside a note, what was tried near the question and does not work.
         context_wanted: names whose versions might change the answer and are not known.
@@ -149,6 +150,7 @@ class QueryAnswer:
     note: Note | None
     signals: dict[str, float]
     near: tuple[NearNote, ...]
+    missing: tuple[str, ...]
     degraded: tuple[str, ...]
     receipt: str | None
     scopes: tuple[str, ...]
@@ -191,79 +193,6 @@ class Retrieved:
     degraded: tuple[str, ...]
     scopes: tuple[str, ...]
     notes_elsewhere: int
-    service_ms: float
-    embed_ms: float
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ExploredNode:
-    """A note that a walk came to, so many steps from where its path begins.
-
-    *cosine* is None where question and note cannot be compared.
-    """
-
-    id: str
-    title: str
-    score: float
-    cosine: float | None
-    depth: int
-    trust: Trust
-    keywords: tuple[str, ...]
-    scope: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ExploredEdge:
-    """What joins two notes on a path; *keyword* is None unless they share one."""
-
-    src: str
-    dst: str
-    kind: EdgeKind
-    keyword: str | None
-    weight: float
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ExploredPath:
-    """Ids of the notes from where a walk began to where it went no further."""
-
-    ids: tuple[str, ...]
-    score: float
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Explored:
-    """What a walk found: notes, best first, each reached by one path.
-
-    *hint* says why there is little or nothing; None when nothing needs saying.
-    """
-
-    nodes: tuple[ExploredNode, ...]
-    edges: tuple[ExploredEdge, ...]
-    paths: tuple[ExploredPath, ...]
-    hint: str | None
-    degraded: tuple[str, ...]
-    scopes: tuple[str, ...]
-    notes_elsewhere: int
-    service_ms: float
-    embed_ms: float
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SuggestedKeyword:
-    """A keyword for a draft, and what speaks for it as a share of what does for the first."""
-
-    keyword: str
-    score: float
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Classified:
-    """Keywords for a draft, best first."""
-
-    suggestions: tuple[SuggestedKeyword, ...]
-    degraded: tuple[str, ...]
-    scopes: tuple[str, ...]
     service_ms: float
     embed_ms: float
 
@@ -335,13 +264,14 @@ class EmbedderStatus:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProfileStatus:
-    """One profile that is open."""
+    """One profile that is open; *receipts_dropped* counts answers that cannot be explained."""
 
     name: str
     pending: int
     erasing: int
     index: str
     vectors: int
+    receipts_dropped: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

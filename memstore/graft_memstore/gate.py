@@ -118,18 +118,44 @@ class Rules:
     error_fits: bool
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Contribution:
+    """What one signal adds to the logit.
+
+    Attributes:
+        contribution: *weight* times *value*, which counts no further than its bounds.
+    """
+
+    name: str
+    value: float
+    weight: float
+    contribution: float
+
+
+def contributions(signals: Signals) -> tuple[Contribution, ...]:
+    """Return what each signal adds; together with `BIAS` they are the logit."""
+    counted = {
+        "title": (TITLE_WEIGHT, min(signals.title, STANDING_MAX)),
+        "passage": (PASSAGE_WEIGHT, min(signals.passage, STANDING_MAX)),
+        "margin": (MARGIN_WEIGHT, max(-MARGIN_MAX, min(signals.margin, MARGIN_MAX))),
+        "coverage": (COVERAGE_WEIGHT, signals.coverage),
+        "title_trigrams": (TRIGRAMS_WEIGHT, signals.title_trigrams),
+        "words": (WORDS_WEIGHT, signals.words),
+        "signature": (SIGNATURE_WEIGHT, signals.signature),
+    }
+    found = []
+    for name, value in signals.listed():
+        # What has no weight speaks through the rules alone.
+        weight, bounded = counted.get(name, (0.0, 0.0))
+        found.append(
+            Contribution(name=name, value=value, weight=weight, contribution=weight * bounded)
+        )
+    return tuple(found)
+
+
 def probability(signals: Signals) -> float:
     """Return how likely a candidate with these signals answers the question."""
-    logit = (
-        BIAS
-        + TITLE_WEIGHT * min(signals.title, STANDING_MAX)
-        + PASSAGE_WEIGHT * min(signals.passage, STANDING_MAX)
-        + MARGIN_WEIGHT * max(-MARGIN_MAX, min(signals.margin, MARGIN_MAX))
-        + COVERAGE_WEIGHT * signals.coverage
-        + TRIGRAMS_WEIGHT * signals.title_trigrams
-        + WORDS_WEIGHT * signals.words
-        + SIGNATURE_WEIGHT * signals.signature
-    )
+    logit = BIAS + sum(each.contribution for each in contributions(signals))
     return 1.0 / (1.0 + math.exp(-logit))
 
 

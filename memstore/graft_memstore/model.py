@@ -15,6 +15,9 @@ ModelId = NewType("ModelId", int)
 EventSeq = NewType("EventSeq", int)
 """Place of an event in a profile's audit chain, from 1."""
 
+ReceiptId = NewType("ReceiptId", str)
+"""32 lower-case hex digits, random."""
+
 USER_SCOPE = "user"
 DEFAULT_PROFILE = "default"
 
@@ -37,6 +40,20 @@ class Trust(StrEnum):
     STALE = "stale"
     HELD = "held"
     REJECTED = "rejected"
+
+
+class Condition(StrEnum):
+    """Why a search does not show a note, or that it does."""
+
+    SHOWN = "shown"
+    SUPERSEDED = "superseded"
+    RETIRED = "retired"
+    HELD = "held"
+    REJECTED = "rejected"
+    EXPIRED = "expired"
+    NOT_YET_VALID = "not yet valid"
+    NO_LONGER_VALID = "no longer valid"
+    DELETED = "deleted"
 
 
 class NoteKind(StrEnum):

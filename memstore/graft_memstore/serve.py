@@ -113,7 +113,7 @@ class Memstore:
             server,
         )
         recall_service_pb2_grpc.add_RecallServiceServicer_to_server(
-            RecallServicer(self.profiles, self.embedders), server
+            RecallServicer(self.profiles, self.embedders, self.upkeep.scribe), server
         )
         profiles_service_pb2_grpc.add_ProfilesServiceServicer_to_server(
             ProfilesServicer(self.profiles, self.upkeep, self._settings.model_names), server

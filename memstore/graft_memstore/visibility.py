@@ -24,6 +24,27 @@ Every statement of a search joins it, inside the arm and before its LIMIT. ``kno
 the present row of a state, whatever the clock says, so a clock that goes back hides nothing.
 """
 
+CONDITION = """
+CASE
+    WHEN state.lifecycle <> 'active' THEN state.lifecycle
+    WHEN state.trust IN ('held', 'rejected') THEN state.trust
+    WHEN state.expires_at <= :now THEN 'expired'
+    WHEN state.valid_from > :now THEN 'not yet valid'
+    WHEN state.valid_to <= :now THEN 'no longer valid'
+    ELSE 'shown'
+END
+"""
+"""Why `VISIBLE` leaves a note of an asked scope out, in the words of `model.Condition`.
+
+For the present row ``state`` of a note; takes ``:now``.
+"""
+
+MAY_HIDE = """
+(state.lifecycle <> 'active' OR state.trust IN ('held', 'rejected')
+ OR state.expires_at IS NOT NULL OR state.valid_from IS NOT NULL OR state.valid_to IS NOT NULL)
+"""
+"""What the index note_states_hiding is of: the few present states that `VISIBLE` may leave out."""
+
 MAY_BE_STRONG = frozenset({Trust.OBSERVED, Trust.VERIFIED})
 """A note of another trust is at most WEAK."""
 

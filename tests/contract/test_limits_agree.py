@@ -12,6 +12,7 @@ from graft_memstore.errors import BadFieldsError
 from graft_memstore.model import NewNote
 from graft_memstore.recall import classify
 from graft_memstore.service import questions
+from graft_memstore.store import receipts
 from graft_memstore.traces import failures, lines
 from graft_memstore.write import limits as kept
 from graft_memstore.write.validate import check_note
@@ -36,6 +37,10 @@ def test_questions_have_the_documented_limits() -> None:
 def test_errors_are_read_within_the_documented_limits() -> None:
     assert told.ERRORS_MAX == failures.FAILURES_MAX
     assert told.ERRORS_CHARS_MAX == lines.READ_CHARS_MAX
+
+
+def test_as_many_receipts_are_kept_as_is_told() -> None:
+    assert told.RECEIPTS_MAX == receipts.RECEIPTS_MAX
 
 
 @pytest.mark.parametrize(

@@ -23,6 +23,7 @@ COMMANDS = {
     "retrieve": Entry("recall", "retrieve"),
     "explore": Entry("graph", "explore"),
     "classify": Entry("graph", "classify"),
+    "explain": Entry("explain", "explain"),
     "get": Entry("notes", "get"),
     "list": Entry("notes", "list_notes"),
     "delete": Entry("notes", "delete"),

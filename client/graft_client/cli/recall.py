@@ -126,6 +126,8 @@ def write_answer(output: Output, answer: QueryAnswer) -> None:
     output.line(f"{answer.hit} {answer.probability:.0%}", **hit_style(answer.hit))
     output.line(printable(note.title), bold=True)
     output.line(one_line(note), dim=True)
+    if answer.missing:
+        output.line(f"what was missing: {printable('; '.join(answer.missing))}")
     for finding in answer.applicability:
         output.line(printable(finding.words), **_FIT_STYLES[finding.fit])
     if note.body is None:
@@ -148,9 +150,11 @@ def _titled(result: RetrievedNote) -> str:
 
 
 def talk_about(output: Output, answer: QueryAnswer) -> None:
-    """Say on stderr where an answer that is not STRONG was looked for, and what was missing."""
+    """Say on stderr where an answer that is not STRONG was looked for, and how to ask why."""
     if answer.hit != "STRONG":
         output.say(f"graft: {where_searched(answer.scopes, answer.notes_elsewhere)}")
+    if answer.receipt:
+        output.say(f"graft: why so: graft explain {short_id(answer.receipt)}")
     talk_degraded(output, answer.degraded)
 
 

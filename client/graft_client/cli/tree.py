@@ -4,7 +4,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from graft_client.cli.output import printable
-from graft_client.results import Explored, ExploredEdge, ExploredNode, short_id
+from graft_client.results import short_id
+from graft_client.walks import Explored, ExploredEdge, ExploredNode
 
 _ORDINARY = frozenset({"observed", "verified"})
 _JOINS = {"SEMANTIC": "alike", "CONTRADICTS": "contradicts", "SUPERSEDES": "supersedes"}

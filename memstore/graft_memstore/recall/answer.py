@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from graft_memstore.applicability import Applicability, Context
 from graft_memstore.gate import Hit
 from graft_memstore.model import AppliesTo, Background, NoteId, NoteKind, ScopeFilter, Trust
+from graft_memstore.recall.account import Account
 from graft_memstore.signature import Understood
 
 VECTOR_ARM = "vector"
@@ -61,6 +62,31 @@ class DeadEnd:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class LookedAt:
+    """A candidate that the gate looked at, and how likely it answers."""
+
+    note_id: NoteId
+    probability: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Grounds:
+    """What an answer rests on, for its receipt.
+
+    Attributes:
+        account: what the gate made of the best candidate.
+        looked_at: candidates, likeliest first, one that may be STRONG before all others.
+        arms: those that were asked.
+        background: what cosines were measured against.
+    """
+
+    account: Account
+    looked_at: tuple[LookedAt, ...]
+    arms: tuple[str, ...]
+    background: Background
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class QueryAnswer:
     """The gate's answer.
 
@@ -68,6 +94,7 @@ class QueryAnswer:
         note_id: the best candidate when STRONG or WEAK, else None.
         signals: what the gate looked at for the best candidate, in a fixed order.
         near: on MISS, the nearest titles.
+        missing: on WEAK, in words, what speaks against the candidate.
         degraded: arms that could not be had.
         notes_elsewhere: notes that could be seen from other scopes.
         applicability: what the note applies to, and what that means where it is asked.
@@ -80,11 +107,13 @@ class QueryAnswer:
     note_id: NoteId | None
     signals: tuple[tuple[str, float], ...]
     near: tuple[NearTitle, ...]
+    missing: tuple[str, ...]
     degraded: tuple[str, ...]
     notes_elsewhere: int
     applicability: tuple[Applicability, ...]
     dead_ends: tuple[DeadEnd, ...]
     context_wanted: tuple[str, ...]
+    grounds: Grounds
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -5,7 +5,13 @@ from dataclasses import dataclass
 from graft_memstore.fusion import ArmScores, Fused, blend, fuse
 from graft_memstore.lexical import FoldedQuestion, fold_question
 from graft_memstore.model import Background
-from graft_memstore.recall.answer import VECTOR_ARM, Question
+from graft_memstore.recall.answer import (
+    PIECES_ARM,
+    SIGNATURE_ARM,
+    VECTOR_ARM,
+    WORDS_ARM,
+    Question,
+)
 from graft_memstore.recall.index import VectorIndex
 from graft_memstore.recall.signature_arm import SignatureHits, find_by_signature
 from graft_memstore.recall.vector_arm import NearNotes, VectorSearch, aspects_of, find_near
@@ -27,6 +33,7 @@ class Gathered:
         search: what the vector arm was asked; None when it could not be.
         background: cosines of the question with unrelated texts.
         ranked: every candidate, best first.
+        arms: those that were asked.
         degraded: arms that could not be had.
     """
 
@@ -38,6 +45,7 @@ class Gathered:
     words: WordHits
     signatures: SignatureHits
     ranked: list[Fused]
+    arms: tuple[str, ...]
     degraded: tuple[str, ...]
 
 
@@ -75,6 +83,12 @@ def gather(
         words=words,
         signatures=signatures,
         ranked=fuse(_side_by_side(search, near, words, signatures), background),
+        arms=(
+            *((VECTOR_ARM,) if search else ()),
+            WORDS_ARM,
+            PIECES_ARM,
+            *((SIGNATURE_ARM,) if question.said.signatures else ()),
+        ),
         # A store without notes has nothing that a vector could miss.
         degraded=() if search or (question.vector is not None and not words.notes) else DOWN,
     )

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from graft_memstore.model import Background, ModelId
+from graft_memstore.model import Background, Model, ModelId
 from graft_memstore.recall.int8 import Dots, coarse_error, fastest_dots, quantise
 from graft_memstore.store.database import Connection
 from graft_memstore.store.vectors import ChunkBatch, count_chunks_until, read_chunks
@@ -242,6 +242,18 @@ class VectorIndex:
         for batch in read_chunks(connection, self.model_id, view.mark, LOAD_ROWS):
             view = _appended(view, batch, self.dimensions)
         return view
+
+
+def index_of(serving: Model | None, held: VectorIndex | None) -> VectorIndex | None:
+    """Return the index of the model that serves in a snapshot: *held* if it is of that model.
+
+    Otherwise an empty one, for which the file's bits answer; None without a model.
+    """
+    if serving is None:
+        return None
+    if held is None or held.model_id != serving.model_id:
+        return VectorIndex(serving.model_id, serving.dimensions)
+    return held
 
 
 def _appended(view: IndexView, batch: ChunkBatch, dimensions: int) -> IndexView:

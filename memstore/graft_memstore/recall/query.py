@@ -16,7 +16,15 @@ from graft_memstore.gate import (
     probability,
     words_agree,
 )
-from graft_memstore.recall.answer import DeadEnd, NearTitle, QueryAnswer, Question
+from graft_memstore.recall.account import NO_CANDIDATE, account_of
+from graft_memstore.recall.answer import (
+    DeadEnd,
+    Grounds,
+    LookedAt,
+    NearTitle,
+    QueryAnswer,
+    Question,
+)
 from graft_memstore.recall.arms import Gathered, gather
 from graft_memstore.recall.aside import Circumstances, choose_finalists, rivals
 from graft_memstore.recall.evidence import WordEvidence, compare_words, weigh
@@ -61,11 +69,22 @@ def answer_query(
         note_id=best.note.note_id if best and hit is not Hit.MISS else None,
         signals=best.signals.listed() if best else (),
         near=tuple(_near(each) for each in judged[:NEAR_MAX]) if hit is Hit.MISS else (),
+        missing=tuple(_reasons(best)) if best and hit is Hit.WEAK else (),
         degraded=gathered.degraded,
         notes_elsewhere=count_elsewhere(connection, question.scope, question.now_ms),
         applicability=best.circumstances.applicability if best and hit is not Hit.MISS else (),
         dead_ends=_dead_ends(judged[1:]) if hit is not Hit.MISS else (),
         context_wanted=_context_wanted(judged) if hit is not Hit.MISS else (),
+        grounds=Grounds(
+            account=account_of(best.signals, best.rules, best.chance, hit)
+            if best
+            else NO_CANDIDATE,
+            looked_at=tuple(
+                LookedAt(note_id=each.note.note_id, probability=each.chance) for each in judged
+            ),
+            arms=gathered.arms,
+            background=gathered.background,
+        ),
     )
 
 

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from graft_memstore.agreement import agreement, strength
-from graft_memstore.signature import Signature, is_printed
+from graft_memstore.signature import Signature, Traits, is_printed
 from graft_memstore.store.database import Connection
 from graft_memstore.store.search import Eligible
 from graft_memstore.store.signatures import holders_of, tell_errors
@@ -37,11 +37,19 @@ def find_by_signature(
     if not signatures:
         return SignatureHits(scores={}, printed=False)
     digests = [each.digest for each in signatures]
-    scores = agreement(signatures, holders_of(connection, digests, eligible, HOLDERS_MAX))
-    best_first = sorted(scores, key=lambda seq: (-scores[seq], -seq))[:count]
+    held = holders_of(connection, digests, eligible, HOLDERS_MAX)
     return SignatureHits(
-        scores={seq: scores[seq] for seq in best_first}, printed=is_printed(signatures)
+        scores=best_holders(signatures, held, count), printed=is_printed(signatures)
     )
+
+
+def best_holders(
+    signatures: Sequence[Signature], held: Mapping[int, Mapping[int, Traits]], count: int
+) -> dict[int, float]:
+    """Return what the best *count* notes are worth, see `agreement`; ties to the newer note."""
+    scores = agreement(signatures, held)
+    best_first = sorted(scores, key=lambda seq: (-scores[seq], -seq))[:count]
+    return {seq: scores[seq] for seq in best_first}
 
 
 def tell_other_errors(connection: Connection, hits: SignatureHits, seqs: Sequence[int]) -> set[int]:

@@ -43,10 +43,7 @@ def find_by_words(
     connection: Connection, question: FoldedQuestion, eligible: Eligible, count: int
 ) -> WordHits:
     """Return at most *count* notes of those that may answer, by each of the two indexes."""
-    terms = terms_to_count(question)
-    notes = last_seq(connection)
-    counted = count_terms(connection, [match_term(term) for term in terms], notes)
-    counts = dict(zip(terms, counted, strict=True))
+    counts, notes = count_words(connection, question)
     chosen, common = choose_terms(counts)
     words = _any_of(connection, chosen, eligible, count)
     if not words:
@@ -59,6 +56,14 @@ def find_by_words(
         counts=counts,
         notes=notes,
     )
+
+
+def count_words(connection: Connection, question: FoldedQuestion) -> tuple[dict[str, int], int]:
+    """Return in how many notes each term of the question is found, and how many there are."""
+    terms = terms_to_count(question)
+    notes = last_seq(connection)
+    counted = count_terms(connection, [match_term(term) for term in terms], notes)
+    return dict(zip(terms, counted, strict=True)), notes
 
 
 def _any_of(

@@ -2,10 +2,11 @@
 
 import grpc
 
-from graft.memory.v1 import note_pb2, notes_service_pb2
+from graft.memory.v1 import note_pb2, notes_service_pb2, recall_service_pb2
 from graft.wire.errors import BadFieldError
 from graft.wire.metadata import CallMetadata
 from graft_memstore.applicability import Applicability, Fit, format_applies_to
+from graft_memstore.gate import Hit
 from graft_memstore.model import (
     Caller,
     Lifecycle,
@@ -43,6 +44,11 @@ SOURCE_KINDS = {
     SourceKind.TEST: note_pb2.SOURCE_KIND_TEST,
     SourceKind.CONVERSATION: note_pb2.SOURCE_KIND_CONVERSATION,
     SourceKind.MANUAL: note_pb2.SOURCE_KIND_MANUAL,
+}
+HITS = {
+    Hit.STRONG: recall_service_pb2.HIT_STRONG,
+    Hit.WEAK: recall_service_pb2.HIT_WEAK,
+    Hit.MISS: recall_service_pb2.HIT_MISS,
 }
 FITS = {
     Fit.INSIDE: note_pb2.FIT_INSIDE,

@@ -82,6 +82,8 @@ class DaemonServicer(daemon_service_pb2_grpc.DaemonServiceServicer):
         models: list[str] = []
         for profile in parts.profiles.opened():
             status, model = _profile_status(profile)
+            scribe = parts.upkeep.scribe(profile.name)
+            status.receipts_dropped = 0 if scribe is None else scribe.dropped
             profiles.append(status)
             models.append(model)
         reports = parts.reports([model for model in dict.fromkeys(models) if model])

@@ -1,5 +1,6 @@
-"""RecallService: ask the gate, rank notes, walk over the graph, suggest keywords."""
+"""RecallService: ask the gate, rank notes, walk the graph, suggest keywords, explain answers."""
 
+import os
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -11,8 +12,7 @@ from typing_extensions import override
 
 from graft.memory.v1 import note_pb2, recall_service_pb2_grpc
 from graft.memory.v1 import recall_service_pb2 as pb
-from graft.wire.errors import BadFieldError, ModelNotReadyError
-from graft_memstore.applicability import format_applies_to
+from graft.wire.errors import BadFieldError, ModelNotReadyError, StoppingError
 from graft_memstore.deadline import Deadline
 from graft_memstore.embedding import (
     Embedder,
@@ -23,26 +23,18 @@ from graft_memstore.embedding import (
 )
 from graft_memstore.gate import Hit
 from graft_memstore.lexical import fold_question
-from graft_memstore.model import ModelRole, NoteId
-from graft_memstore.recall.answer import (
-    DeadEnd,
-    NearTitle,
-    QueryAnswer,
-    Question,
-    RankedNote,
-)
+from graft_memstore.model import Model, ModelRole, NoteId, ReceiptId
+from graft_memstore.recall.answer import QueryAnswer, Question
 from graft_memstore.recall.classify import classify
 from graft_memstore.recall.explore import explore
-from graft_memstore.recall.index import VectorIndex
+from graft_memstore.recall.index import VectorIndex, index_of
 from graft_memstore.recall.query import answer_query
+from graft_memstore.recall.receipt import NO_INDEX, Snapshot, receipt_of
 from graft_memstore.recall.retrieve import retrieve
 from graft_memstore.service.admission import Admission
-from graft_memstore.service.convert import (
-    KINDS,
-    TRUSTS,
-    applicability_message,
-    note_message,
-)
+from graft_memstore.service.answers import query_response, retrieve_response
+from graft_memstore.service.convert import note_message
+from graft_memstore.service.explained import explain_message, noted_ids
 from graft_memstore.service.questions import (
     NOTHING_TO_LOOK_FOR,
     UNKNOWN_BACKGROUND,
@@ -53,16 +45,19 @@ from graft_memstore.service.questions import (
 )
 from graft_memstore.service.walks import begun_at, bounds_of, explore_response
 from graft_memstore.store.database import Connection
+from graft_memstore.store.events import read_last_link
 from graft_memstore.store.full_notes import read_full_notes
 from graft_memstore.store.models import read_model
 from graft_memstore.store.profile import Profile
 from graft_memstore.store.profiles import Profiles
+from graft_memstore.store.withheld import ScopedAt, present_notes
+from graft_memstore.upkeep.scribe import Answered, Scribe
 from graft_memstore.write.validate import check_context
 
 RECALLS_MAX = 20
 """Questions that are answered at once; most of their time they wait for the model."""
 
-HITS = {Hit.STRONG: pb.HIT_STRONG, Hit.WEAK: pb.HIT_WEAK, Hit.MISS: pb.HIT_MISS}
+RECEIPT_BYTES = 16
 MS_IN_SECOND = 1_000.0
 
 
@@ -74,24 +69,45 @@ class Embedded:
     seconds: float
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asked:
+    """A question as of one snapshot, and what answers it there.
+
+    Attributes:
+        index: of *model*; None without one.
+        model: the model that serves; None before the first vector.
+    """
+
+    question: Question
+    index: VectorIndex | None
+    model: Model | None
+
+
 class RecallServicer(recall_service_pb2_grpc.RecallServiceServicer):
     """Answers questions to every profile.
 
     Args:
         profiles: the notes.
         embedder: makes the questions' vectors.
+        scribe_of: gives who writes down the answers of a profile, by its name.
         seconds: a clock that only goes forward.
+        random: random bytes, such as `os.urandom`.
     """
 
     def __init__(
         self,
         profiles: Profiles[VectorIndex],
         embedder: Embedder,
+        scribe_of: Callable[[str], Scribe | None],
+        *,
         seconds: Callable[[], float] = time.perf_counter,
+        random: Callable[[int], bytes] = os.urandom,
     ) -> None:
         self._profiles = profiles
         self._embedder = embedder
+        self._scribe_of = scribe_of
         self._seconds = seconds
+        self._random = random
         self._recalls = Admission(RECALLS_MAX, "search")
 
     @override
@@ -106,24 +122,17 @@ class RecallServicer(recall_service_pb2_grpc.RecallServiceServicer):
         ):
             embedded = self._embed(profile, question, request.embed_tokens_max, deadline)
             with profile.snapshot() as connection:
-                asked, index = _in_snapshot(profile, connection, question, embedded.vector)
-                answer = answer_query(connection, index, asked)
+                asked = _in_snapshot(profile, connection, question, embedded.vector)
+                answer = answer_query(connection, asked.index, asked.question)
                 note = _note_of(connection, answer)
-        return pb.QueryResponse(
-            hit=HITS[answer.hit],
-            probability=answer.probability,
-            note=note,
-            signals=[pb.Signal(name=name, value=value) for name, value in answer.signals],
-            near=[_near_message(each) for each in answer.near],
-            degraded=answer.degraded,
-            scopes=question.scope.scopes,
-            notes_elsewhere=answer.notes_elsewhere,
-            service_ms=(self._seconds() - began) * MS_IN_SECOND,
-            embed_ms=embedded.seconds * MS_IN_SECOND,
-            applicability=[applicability_message(each) for each in answer.applicability],
-            dead_ends=[_dead_end_message(each) for each in answer.dead_ends],
-            context_wanted=answer.context_wanted,
-        )
+                snapshot = _snapshot_of(connection, asked)
+            receipt = self._hand_over(profile.name, asked.question, answer, snapshot)
+        reply = query_response(answer, note)
+        reply.receipt = receipt
+        reply.scopes.extend(question.scope.scopes)
+        reply.service_ms = (self._seconds() - began) * MS_IN_SECOND
+        reply.embed_ms = embedded.seconds * MS_IN_SECOND
+        return reply
 
     @override
     def Retrieve(
@@ -140,16 +149,13 @@ class RecallServicer(recall_service_pb2_grpc.RecallServiceServicer):
         ):
             embedded = self._embed(profile, question, request.embed_tokens_max, deadline)
             with profile.snapshot() as connection:
-                asked, index = _in_snapshot(profile, connection, question, embedded.vector)
-                answer = retrieve(connection, index, asked, top_k)
-        return pb.RetrieveResponse(
-            results=[_ranked_message(each) for each in answer.results],
-            degraded=answer.degraded,
-            scopes=question.scope.scopes,
-            notes_elsewhere=answer.notes_elsewhere,
-            service_ms=(self._seconds() - began) * MS_IN_SECOND,
-            embed_ms=embedded.seconds * MS_IN_SECOND,
-        )
+                asked = _in_snapshot(profile, connection, question, embedded.vector)
+                answer = retrieve(connection, asked.index, asked.question, top_k)
+        reply = retrieve_response(answer)
+        reply.scopes.extend(question.scope.scopes)
+        reply.service_ms = (self._seconds() - began) * MS_IN_SECOND
+        reply.embed_ms = embedded.seconds * MS_IN_SECOND
+        return reply
 
     @override
     def Explore(
@@ -166,8 +172,8 @@ class RecallServicer(recall_service_pb2_grpc.RecallServiceServicer):
         ):
             embedded = self._embed(profile, question, request.embed_tokens_max, deadline)
             with profile.snapshot() as connection:
-                asked, index = _in_snapshot(profile, connection, question, embedded.vector)
-                answer = explore(connection, index, asked, bounds)
+                asked = _in_snapshot(profile, connection, question, embedded.vector)
+                answer = explore(connection, asked.index, asked.question, bounds)
         reply = explore_response(answer)
         reply.scopes.extend(question.scope.scopes)
         reply.service_ms = (self._seconds() - began) * MS_IN_SECOND
@@ -188,8 +194,8 @@ class RecallServicer(recall_service_pb2_grpc.RecallServiceServicer):
         ):
             embedded = self._embed_title(profile, draft, deadline)
             with profile.snapshot() as connection:
-                asked, index = _in_snapshot(profile, connection, draft, embedded.vector)
-                answer = classify(connection, index, asked)
+                asked = _in_snapshot(profile, connection, draft, embedded.vector)
+                answer = classify(connection, asked.index, asked.question)
         return pb.ClassifyResponse(
             suggestions=[
                 pb.SuggestedKeyword(keyword=each.keyword, score=each.score)
@@ -200,6 +206,42 @@ class RecallServicer(recall_service_pb2_grpc.RecallServiceServicer):
             service_ms=(self._seconds() - began) * MS_IN_SECOND,
             embed_ms=embedded.seconds * MS_IN_SECOND,
         )
+
+    @override
+    def Explain(
+        self, request: pb.ExplainRequest, context: grpc.ServicerContext
+    ) -> pb.ExplainResponse:
+        """Tell what an answer was made of."""
+        seconds = Deadline.of_call(context).for_work()
+        with self._profiles.use(request.profile, seconds) as profile:
+            receipt = self._scribe(profile.name).find(request.receipt)
+            with profile.snapshot() as connection:
+                looking = ScopedAt(scope=receipt.scope, now_ms=profile.now_ms(connection))
+                present = present_notes(connection, noted_ids(receipt), looking)
+        return explain_message(receipt, present)
+
+    def _scribe(self, profile_name: str) -> Scribe:
+        """Return who writes down a profile's answers.
+
+        Raises:
+            StoppingError: nobody does any more.
+        """
+        scribe = self._scribe_of(profile_name)
+        if scribe is None:
+            raise StoppingError("the service is stopping; call again to start it anew")
+        return scribe
+
+    def _hand_over(
+        self, profile_name: str, question: Question, answer: QueryAnswer, snapshot: Snapshot
+    ) -> str:
+        """Have an answer written down; return the id of its receipt, empty where nobody does."""
+        scribe = self._scribe_of(profile_name)
+        if scribe is None:
+            return ""
+        receipt_id = ReceiptId(self._random(RECEIPT_BYTES).hex())
+        receipt = receipt_of(receipt_id, answer, question.scope, snapshot)
+        scribe.take(Answered(receipt=receipt, question=question))
+        return receipt_id
 
     def _embed(
         self, profile: Profile[VectorIndex], question: Question, tokens_max: int, deadline: Deadline
@@ -258,25 +300,30 @@ def _in_snapshot(
     connection: Connection,
     question: Question,
     vector: QueryVector | None,
-) -> tuple[Question, VectorIndex | None]:
-    """Return the question as of this snapshot, and the index of the model that serves in it.
+) -> Asked:
+    """Return the question as of this snapshot, and the model that serves in it.
 
     Vectors of two models are never compared: where the profile has moved to another one since
     the question was embedded, the vector arm is down for this call.
     """
     serving = read_model(connection, ModelRole.SERVING)
-    index = profile.index
-    if serving is None:
-        index = None
-    elif index is None or index.model_id != serving.model_id:
-        index = VectorIndex(serving.model_id, serving.dimensions)
     if vector and serving and vector.model.identity != serving.identity:
         vector = None
     asked = replace(question, now_ms=profile.now_ms(connection))
-    if vector is None:
-        return asked, index
-    prior = vector.model.background or UNKNOWN_BACKGROUND
-    return replace(asked, vector=_values(vector), prior=prior), index
+    if vector is not None:
+        prior = vector.model.background or UNKNOWN_BACKGROUND
+        asked = replace(asked, vector=_values(vector), prior=prior)
+    return Asked(question=asked, index=index_of(serving, profile.index), model=serving)
+
+
+def _snapshot_of(connection: Connection, asked: Asked) -> Snapshot:
+    last = read_last_link(connection)
+    return Snapshot(
+        at_ms=asked.question.now_ms,
+        event=0 if last is None else last.count,
+        model=asked.model,
+        index=NO_INDEX if asked.index is None else asked.index.state,
+    )
 
 
 def _values(vector: QueryVector) -> NDArray[np.float32]:
@@ -289,39 +336,3 @@ def _note_of(connection: Connection, answer: QueryAnswer) -> note_pb2.Note | Non
         return None
     note = read_full_notes(connection, [NoteId(answer.note_id)])[0]
     return note_message(note if answer.hit is Hit.STRONG else replace(note, body="", sources=()))
-
-
-def _near_message(near: NearTitle) -> pb.NearNote:
-    return pb.NearNote(
-        id=near.note_id,
-        title=near.title,
-        why=near.why,
-        trust=TRUSTS[near.trust],
-        kind=KINDS[near.kind],
-    )
-
-
-def _dead_end_message(dead_end: DeadEnd) -> pb.DeadEnd:
-    return pb.DeadEnd(
-        id=dead_end.note_id,
-        title=dead_end.title,
-        trust=TRUSTS[dead_end.trust],
-        applicability=[applicability_message(each) for each in dead_end.applicability],
-    )
-
-
-def _ranked_message(ranked: RankedNote) -> pb.RetrievedNote:
-    return pb.RetrievedNote(
-        id=ranked.note_id,
-        title=ranked.title,
-        score=ranked.score,
-        arms=[
-            pb.ArmScore(arm=name, rank=place.rank, score=place.score)
-            for name, place in ranked.arms.items()
-        ],
-        trust=TRUSTS[ranked.trust],
-        keywords=ranked.keywords,
-        scope=ranked.scope,
-        kind=KINDS[ranked.kind],
-        applies_to=[format_applies_to(each) for each in ranked.applies_to],
-    )

@@ -16,7 +16,7 @@ from graft_memstore.lexical import COLUMN_WEIGHTS
 from graft_memstore.model import ModelId, NoteId, ScopeFilter, Trust
 from graft_memstore.store.rows import Row, select, select_one
 from graft_memstore.store.vectors import matrix_of
-from graft_memstore.visibility import VISIBLE, visible_parameters
+from graft_memstore.visibility import MAY_HIDE, VISIBLE, visible_parameters
 
 TERM_COUNT_MAX = 500
 """A term is counted no further than this; how often it is in the rest follows from how far
@@ -186,12 +186,12 @@ SELECT (SELECT count(*) FROM notes) - (
     CROSS JOIN notes ON notes.scope = asked.scope
 ) - (
     SELECT count(*)
-    FROM note_states AS hiding
-    CROSS JOIN notes ON notes.id = hiding.note_id
-    WHERE hiding.known_to IS NULL
-      AND (hiding.lifecycle <> 'active' OR hiding.trust IN ('held', 'rejected')
-           OR hiding.expires_at IS NOT NULL OR hiding.valid_from IS NOT NULL
-           OR hiding.valid_to IS NOT NULL)
+    FROM note_states AS state
+    CROSS JOIN notes ON notes.id = state.note_id
+    WHERE state.known_to IS NULL
+      AND """
+    + MAY_HIDE
+    + """
       AND notes.scope NOT IN (SELECT value FROM json_each(:elsewhere_than))
       AND NOT EXISTS (SELECT 1 FROM visible WHERE visible.seq = notes.seq)
 )

@@ -7,6 +7,7 @@ from graft_memstore.embedding import Embedder
 from graft_memstore.recall.index import VectorIndex
 from graft_memstore.store.profile import Index, Profile
 from graft_memstore.upkeep.housekeeper import Housekeeper
+from graft_memstore.upkeep.scribe import Scribe
 from graft_memstore.upkeep.vector_worker import VectorWorker
 
 log = logging.getLogger(__name__)
@@ -24,6 +25,7 @@ class Upkeep:
         self._lock = threading.Lock()
         self._workers: dict[str, VectorWorker] = {}
         self._housekeepers: dict[str, Housekeeper] = {}
+        self._scribes: dict[str, Scribe] = {}
         self._stopped = False
 
     def watch(self, profile: Profile[VectorIndex]) -> None:
@@ -33,12 +35,17 @@ class Upkeep:
                 return
             self._workers[profile.name] = VectorWorker(profile, self._embedder)
             self._housekeepers[profile.name] = Housekeeper(profile)
+            self._scribes[profile.name] = Scribe(profile)
 
     def forget(self, profile: Profile[Index]) -> None:
         """Look after *profile* no more, which is to be closed."""
         log.info("closing profile=%s", profile.name)
         with self._lock:
-            threads = [each.pop(profile.name, None) for each in (self._workers, self._housekeepers)]
+            threads: list[VectorWorker | Housekeeper | Scribe | None] = [
+                self._workers.pop(profile.name, None),
+                self._housekeepers.pop(profile.name, None),
+                self._scribes.pop(profile.name, None),
+            ]
         for thread in threads:
             if thread is not None:
                 thread.stop()
@@ -48,24 +55,27 @@ class Upkeep:
         with self._lock:
             return self._workers.get(profile_name)
 
+    def scribe(self, profile_name: str) -> Scribe | None:
+        """Return the thread that writes a profile's answers down, None for one that is not open."""
+        with self._lock:
+            return self._scribes.get(profile_name)
+
     def busy(self) -> bool:
         """Tell whether there is work that can be done now."""
         with self._lock:
-            threads: list[VectorWorker | Housekeeper] = [
-                *self._workers.values(),
-                *self._housekeepers.values(),
-            ]
+            threads = self._threads()
         return any(thread.busy for thread in threads)
 
     def stop(self) -> None:
         """End all threads; what is left is done after the next start."""
         with self._lock:
             self._stopped = True
-            threads: list[VectorWorker | Housekeeper] = [
-                *self._workers.values(),
-                *self._housekeepers.values(),
-            ]
+            threads = self._threads()
             self._workers.clear()
             self._housekeepers.clear()
+            self._scribes.clear()
         for thread in threads:
             thread.stop()
+
+    def _threads(self) -> list[VectorWorker | Housekeeper | Scribe]:
+        return [*self._workers.values(), *self._housekeepers.values(), *self._scribes.values()]

@@ -11,6 +11,22 @@ ID_PIECE = re.compile(r"[0-9a-f]{8,32}")
 SHOWN_CHARS_MAX = 80
 
 
+def check_piece(piece: str, field: str) -> str:
+    """Return an id or a piece of one in its stored form.
+
+    Raises:
+        BadFieldError: *piece* is neither 32 hex digits nor 8 or more of them.
+    """
+    wanted = piece.strip().lower()
+    if not ID_PIECE.fullmatch(wanted):
+        raise BadFieldError(
+            field,
+            f"{piece[:SHOWN_CHARS_MAX]!r} is no id; give its 32 hex digits, or its first or last "
+            "8 or more",
+        )
+    return wanted
+
+
 def find_note(connection: Connection, piece: str) -> NoteId:
     """Return the note whose id *piece* is, or begins or ends.
 
@@ -19,13 +35,7 @@ def find_note(connection: Connection, piece: str) -> NoteId:
         AmbiguousIdError: it fits several notes.
         NoteNotFoundError: it fits none.
     """
-    wanted = piece.strip().lower()
-    if not ID_PIECE.fullmatch(wanted):
-        raise BadFieldError(
-            "id",
-            f"{piece[:SHOWN_CHARS_MAX]!r} is no id; give its 32 hex digits, or its first or last "
-            "8 or more",
-        )
+    wanted = check_piece(piece, "id")
     found = find_ids(connection, wanted)
     if not found:
         raise NoteNotFoundError(f"no note has the id {wanted}; see: graft list")

@@ -73,7 +73,7 @@ class RequestIdReusedError(ServiceError):
 
 
 class AmbiguousIdError(ServiceError):
-    """A piece of an id fits more than one note."""
+    """A piece of an id fits more than one note or receipt."""
 
     reason = errors_pb2.ERROR_REASON_AMBIGUOUS_ID
     code = grpc.StatusCode.INVALID_ARGUMENT
@@ -104,6 +104,13 @@ class ModelNotFoundError(ServiceError):
     """No model of this name is known, or its file is gone."""
 
     reason = errors_pb2.ERROR_REASON_MODEL_NOT_FOUND
+    code = grpc.StatusCode.NOT_FOUND
+
+
+class ReceiptNotFoundError(ServiceError):
+    """No receipt has this id."""
+
+    reason = errors_pb2.ERROR_REASON_RECEIPT_NOT_FOUND
     code = grpc.StatusCode.NOT_FOUND
 
 

@@ -55,6 +55,9 @@ class FakeState:
     classify_reply: recall_service_pb2.ClassifyResponse = field(
         default_factory=recall_service_pb2.ClassifyResponse
     )
+    explain_reply: recall_service_pb2.ExplainResponse = field(
+        default_factory=recall_service_pb2.ExplainResponse
+    )
     status_reply: daemon_service_pb2.GetStatusResponse = field(
         default_factory=lambda: daemon_service_pb2.GetStatusResponse(pid=4242, build="0.1.0+1")
     )
@@ -174,6 +177,13 @@ class FakeMemstore(
     ) -> recall_service_pb2.ClassifyResponse:
         self._enter("Classify", request, context)
         return self.state.classify_reply
+
+    @override
+    def Explain(
+        self, request: recall_service_pb2.ExplainRequest, context: grpc.ServicerContext
+    ) -> recall_service_pb2.ExplainResponse:
+        self._enter("Explain", request, context)
+        return self.state.explain_reply
 
     @override
     def ListProfiles(

@@ -9,8 +9,8 @@ from tests.unit.client.fake_memstore import FakeState
 
 from graft.memory.v1 import note_pb2, recall_service_pb2
 from graft_client import AsyncGraft, Graft
-from graft_client.results import ExploredEdge, SuggestedKeyword
 from graft_client.settings import configure
+from graft_client.walks import ExploredEdge, SuggestedKeyword
 
 KEYWORD = recall_service_pb2.EDGE_KIND_KEYWORD
 SEMANTIC = recall_service_pb2.EDGE_KIND_SEMANTIC

@@ -11,9 +11,10 @@ from graft.memory.v1 import (
     profiles_service_pb2,
     recall_service_pb2,
 )
-from graft_client import limits, operations, recall_operations, results
+from graft_client import limits, operations, recall_operations, receipt_operations, results
 from graft_client.calls import BATCH_NOTES, batches
 from graft_client.errors import InputError
+from graft_client.explanations import Condition
 from graft_client.operation import Operation
 from graft_client.operations import Listing
 from graft_client.requests import NewNote, parse_source
@@ -51,6 +52,7 @@ def every_operation() -> list[Operation]:  # type: ignore[type-arg] # of all kin
         recall_operations.retrieve("p", USER, recall_operations.Search(text="t")),
         recall_operations.explore("p", USER, recall_operations.Walk(text="t")),
         recall_operations.classify("p", USER, "t"),
+        receipt_operations.explain("p", "id"),
         operations.profiles(),
         operations.add_profile("p"),
         operations.start_reindex("p", "m"),
@@ -84,7 +86,12 @@ def test_the_words_for_states_kinds_and_sources_are_those_of_the_protos() -> Non
         name.removeprefix("SOURCE_KIND_").lower()
         for name in note_pb2.SourceKind.DESCRIPTOR.values_by_name
     }
+    conditions = {
+        name.removeprefix("NOTE_CONDITION_").lower().replace("_", " ")
+        for name in recall_service_pb2.NoteCondition.DESCRIPTOR.values_by_name
+    }
 
+    assert set(get_args(Condition)) == conditions - {"unspecified"}
     assert set(results.STATES) == states - {"unspecified"}
     assert set(get_args(results.Fit)) == fits - {"unspecified"}
     assert set(results.KINDS) == kinds - {"unspecified"}

@@ -2,10 +2,11 @@
 
 import os
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from uuid import UUID
 
+import apsw
 from tests.unit.memstore.fake_embedder import FakeEmbedder
 
 from graft_memstore.deadline import Deadline
@@ -189,3 +190,13 @@ def open_room(
         yield room
     finally:
         room.close()
+
+
+@contextmanager
+def locked(path: Path) -> Iterator[None]:
+    """Hold a file's write lock as another program would, after whoever writes now."""
+    with closing(apsw.Connection(str(path))) as other:
+        other.set_busy_timeout(int(WAIT_SECONDS * 1_000))
+        other.execute("BEGIN IMMEDIATE")
+        yield
+        other.execute("ROLLBACK")

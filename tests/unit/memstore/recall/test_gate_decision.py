@@ -1,5 +1,6 @@
 """What the gate makes of signals."""
 
+import math
 from dataclasses import fields, replace
 
 import pytest
@@ -7,12 +8,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from graft_memstore.gate import (
+    BIAS,
     STANDING_ALONE,
     STRONG_PROBABILITY,
     WEAK_PROBABILITY,
     Hit,
     Rules,
     Signals,
+    contributions,
     decide,
     probability,
     words_agree,
@@ -71,6 +74,15 @@ def test_strong_needs_every_rule_and_something_besides_the_vector(
 @given(signals=any_signals)
 def test_a_probability_lies_between_none_and_one(signals: Signals) -> None:
     assert 0.0 <= probability(signals) <= 1.0
+
+
+@given(signals=any_signals)
+def test_what_the_signals_add_is_the_logit(signals: Signals) -> None:
+    added = contributions(signals)
+
+    logit = BIAS + sum(each.contribution for each in added)
+    assert [(each.name, each.value) for each in added] == list(signals.listed())
+    assert probability(signals) == pytest.approx(1 / (1 + math.exp(-logit)))
 
 
 @given(signals=any_signals, more=st.floats(0, 10))

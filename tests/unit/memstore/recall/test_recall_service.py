@@ -1,22 +1,14 @@
 """RecallService as a client meets it, with a fake embedder."""
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
-import grpc
 import pytest
-from tests.unit.memstore.room import Room
+from tests.unit.memstore.recall.served import SECONDS, TITLE, USER, Served, refusal_of
 
-from graft.memory.v1 import note_pb2, recall_service_pb2_grpc
+from graft.memory.v1 import note_pb2
 from graft.memory.v1 import recall_service_pb2 as pb
-from graft.wire.errors import Refusal, read_refusal
-from graft.wire.server import Activity, build_server
 from graft_memstore.model import NewNote, NoteKind, Source, SourceKind
-from graft_memstore.service.recall import RecallServicer
 
-SECONDS = 20
-USER = note_pb2.ScopeFilter(scopes=["user"])
-TITLE = "pip cannot see the proxy behind the company firewall"
 # text "x", scope user, match 9.
 UNKNOWN_MATCH = pb.RetrieveRequest(text="x", scope=USER).SerializeToString() + b"\x30\x09"
 NOTE = NewNote(
@@ -31,51 +23,6 @@ DEAD_END = NewNote(
     kind=NoteKind.DEAD_END,
     applies_to=("pypi:pip<20",),
 )
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Served:
-    """A room and the stub that asks it."""
-
-    room: Room
-    recall: recall_service_pb2_grpc.RecallServiceStub
-
-    def query(self, text: str, **fields: object) -> pb.QueryResponse:
-        request = pb.QueryRequest(text=text, scope=USER)
-        for name, value in fields.items():
-            if isinstance(value, list):
-                getattr(request, name).extend(value)
-            else:
-                setattr(request, name, value)
-        return self.recall.Query(request, timeout=SECONDS)
-
-    def retrieve(self, text: str = TITLE, **fields: object) -> pb.RetrieveResponse:
-        request = pb.RetrieveRequest(text=text, scope=USER)
-        for name, value in fields.items():
-            if isinstance(value, list):
-                getattr(request, name).extend(value)
-            else:
-                setattr(request, name, value)
-        return self.recall.Retrieve(request, timeout=SECONDS)
-
-
-@pytest.fixture
-def served(room: Room) -> Iterator[Served]:
-    server = build_server("graft.memory", Activity(()))
-    recall_service_pb2_grpc.add_RecallServiceServicer_to_server(
-        RecallServicer(room.profiles, room.embedder), server
-    )
-    port = server.add_insecure_port("127.0.0.1:0")
-    server.start()
-    with grpc.insecure_channel(f"127.0.0.1:{port}") as channel:
-        yield Served(room=room, recall=recall_service_pb2_grpc.RecallServiceStub(channel))
-    server.stop(None).wait()
-
-
-def refusal_of(call: Callable[[], object]) -> Refusal:
-    with pytest.raises(grpc.RpcError) as raised:
-        call()
-    return read_refusal(raised.value)
 
 
 def test_strong_hands_out_the_whole_note(served: Served) -> None:

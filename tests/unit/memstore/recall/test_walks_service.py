@@ -1,43 +1,22 @@
 """Explore and Classify as a client meets them, with a fake embedder."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Sequence
 
-import grpc
 import pytest
+from tests.unit.memstore.recall.served import SECONDS, TITLE, USER, Served, refusal_of
 from tests.unit.memstore.room import Room
 
 from graft.memory.v1 import note_pb2, recall_service_pb2_grpc
 from graft.memory.v1 import recall_service_pb2 as pb
-from graft.wire.errors import Refusal, read_refusal
-from graft.wire.server import Activity, build_server
 from graft_memstore.model import EdgeKind, NewNote
-from graft_memstore.service.recall import RecallServicer
 from graft_memstore.service.walks import EDGE_KINDS
-
-SECONDS = 20
-USER = note_pb2.ScopeFilter(scopes=["user"])
-TITLE = "pip cannot see the proxy behind the company firewall"
 
 Stub = recall_service_pb2_grpc.RecallServiceStub
 
 
 @pytest.fixture
-def stub(room: Room) -> Iterator[Stub]:
-    server = build_server("graft.memory", Activity(()))
-    recall_service_pb2_grpc.add_RecallServiceServicer_to_server(
-        RecallServicer(room.profiles, room.embedder), server
-    )
-    port = server.add_insecure_port("127.0.0.1:0")
-    server.start()
-    with grpc.insecure_channel(f"127.0.0.1:{port}") as channel:
-        yield Stub(channel)
-    server.stop(None).wait()
-
-
-def refusal_of(call: Callable[[], object]) -> Refusal:
-    with pytest.raises(grpc.RpcError) as raised:
-        call()
-    return read_refusal(raised.value)
+def stub(served: Served) -> Stub:
+    return served.recall
 
 
 def fill(room: Room) -> Sequence[str]:

@@ -5,10 +5,19 @@ from enum import StrEnum
 import pytest
 from google.protobuf.internal.enum_type_wrapper import EnumTypeWrapper
 
-from graft.memory.v1 import note_pb2
+from graft.memory.v1 import note_pb2, recall_service_pb2
 from graft_memstore.applicability import Fit
-from graft_memstore.model import Lifecycle, NoteKind, SourceKind, Trust
-from graft_memstore.service.convert import FITS, KINDS, LIFECYCLES, SOURCE_KINDS, TRUSTS
+from graft_memstore.gate import Hit
+from graft_memstore.model import Condition, Lifecycle, NoteKind, SourceKind, Trust
+from graft_memstore.service.convert import (
+    FITS,
+    HITS,
+    KINDS,
+    LIFECYCLES,
+    SOURCE_KINDS,
+    TRUSTS,
+)
+from graft_memstore.service.explained import CONDITIONS
 
 
 @pytest.mark.parametrize(
@@ -19,6 +28,8 @@ from graft_memstore.service.convert import FITS, KINDS, LIFECYCLES, SOURCE_KINDS
         (NoteKind, KINDS, note_pb2.NoteKind, "NOTE_KIND_"),
         (Fit, FITS, note_pb2.Fit, "FIT_"),
         (SourceKind, SOURCE_KINDS, note_pb2.SourceKind, "SOURCE_KIND_"),
+        (Hit, HITS, recall_service_pb2.Hit, "HIT_"),
+        (Condition, CONDITIONS, recall_service_pb2.NoteCondition, "NOTE_CONDITION_"),
     ],
 )
 def test_every_word_has_its_number_and_every_number_its_word(
@@ -29,7 +40,6 @@ def test_every_word_has_its_number_and_every_number_its_word(
 ) -> None:
     names = {name.removeprefix(prefix) for name in enum.DESCRIPTOR.values_by_name} - {"UNSPECIFIED"}
 
-    assert {word.value.upper().replace("-", "_") for word in words} == names
-    assert {
-        word: enum.Value(prefix + word.value.upper().replace("-", "_")) for word in words
-    } == table
+    numbers = {word: word.value.upper().replace("-", "_").replace(" ", "_") for word in words}
+    assert set(numbers.values()) == names
+    assert {word: enum.Value(prefix + name) for word, name in numbers.items()} == table

@@ -1,0 +1,120 @@
+"""What the service tells of its answers, as plain data; fields are named as in the JSON output."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Literal
+
+from graft_client.results import Hit
+
+Condition = Literal[
+    "shown",
+    "superseded",
+    "retired",
+    "held",
+    "rejected",
+    "expired",
+    "not yet valid",
+    "no longer valid",
+    "deleted",
+]
+"""Why a search shows a note, or does not."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Contribution:
+    """What one signal added to the logit: *weight* times *value*, within bounds."""
+
+    name: str
+    value: float
+    weight: float
+    contribution: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Threshold:
+    """The least probability of a *hit*; *distance* is how far the answer's lies above it."""
+
+    hit: Hit
+    probability: float
+    distance: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rule:
+    """A rule that holds whatever the probability.
+
+    Attributes:
+        kept: the best candidate keeps it.
+        lowered: it is broken, and the probability alone would have given a surer answer.
+    """
+
+    name: str
+    kept: bool
+    lowered: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LookedAtNote:
+    """A candidate that the gate looked at, the best first.
+
+    Attributes:
+        now: how it stands now.
+        title: None where a search in the same scopes does not show it now.
+    """
+
+    id: str
+    probability: float
+    now: Condition
+    title: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WithheldNote:
+    """A note that its *state* kept from being a candidate; *now* is how it stands now."""
+
+    id: str
+    state: Condition
+    now: Condition
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CosineBackground:
+    """Cosines of the question with unrelated texts: what signals of meaning are measured by."""
+
+    mean: float
+    deviation: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Explanation:
+    """What an answer was made of; without a candidate *signals* and *rules* are empty.
+
+    Attributes:
+        bias: the logit without any signal; with the contributions it is the logit.
+        arms: those that were asked.
+        degraded: those that could not be had.
+        scopes: those that were looked at; empty with *all_scopes*.
+        index: "int8", "bits" or "none".
+        model_identity: of the model's file; empty before the first vector.
+        event: last event of the profile's log that the answer had seen; 0 before the first.
+    """
+
+    receipt: str
+    hit: Hit
+    probability: float
+    bias: float
+    signals: tuple[Contribution, ...]
+    thresholds: tuple[Threshold, ...]
+    rules: tuple[Rule, ...]
+    arms: tuple[str, ...]
+    degraded: tuple[str, ...]
+    looked_at: tuple[LookedAtNote, ...]
+    withheld: tuple[WithheldNote, ...]
+    scopes: tuple[str, ...]
+    all_scopes: bool
+    background: CosineBackground
+    index: str
+    model: str
+    model_identity: str
+    at: datetime
+    event: int

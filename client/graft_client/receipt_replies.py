@@ -1,0 +1,79 @@
+"""How replies about answers become plain results."""
+
+from graft.memory.v1 import recall_service_pb2
+from graft_client import explanations
+from graft_client.replies import HITS
+from graft_client.times import from_milliseconds
+
+# One that this program does not know comes from a newer service; it is shown as what may do least.
+_CONDITIONS: dict[int, explanations.Condition] = {
+    recall_service_pb2.NOTE_CONDITION_SHOWN: "shown",
+    recall_service_pb2.NOTE_CONDITION_SUPERSEDED: "superseded",
+    recall_service_pb2.NOTE_CONDITION_RETIRED: "retired",
+    recall_service_pb2.NOTE_CONDITION_HELD: "held",
+    recall_service_pb2.NOTE_CONDITION_REJECTED: "rejected",
+    recall_service_pb2.NOTE_CONDITION_EXPIRED: "expired",
+    recall_service_pb2.NOTE_CONDITION_NOT_YET_VALID: "not yet valid",
+    recall_service_pb2.NOTE_CONDITION_NO_LONGER_VALID: "no longer valid",
+    recall_service_pb2.NOTE_CONDITION_DELETED: "deleted",
+}
+
+
+def explanation(reply: recall_service_pb2.ExplainResponse) -> explanations.Explanation:
+    """Read what an answer was made of."""
+    return explanations.Explanation(
+        receipt=reply.receipt,
+        hit=HITS.get(reply.hit, "MISS"),
+        probability=reply.probability,
+        bias=reply.bias,
+        signals=tuple(
+            explanations.Contribution(
+                name=each.name,
+                value=each.value,
+                weight=each.weight,
+                contribution=each.contribution,
+            )
+            for each in reply.signals
+        ),
+        thresholds=tuple(
+            explanations.Threshold(
+                hit=HITS.get(each.hit, "MISS"),
+                probability=each.probability,
+                distance=each.distance,
+            )
+            for each in reply.thresholds
+        ),
+        rules=tuple(
+            explanations.Rule(name=each.name, kept=each.kept, lowered=each.lowered)
+            for each in reply.rules
+        ),
+        arms=tuple(reply.arms),
+        degraded=tuple(reply.degraded),
+        looked_at=tuple(
+            explanations.LookedAtNote(
+                id=each.id,
+                probability=each.probability,
+                now=_CONDITIONS.get(each.now, "retired"),
+                title=each.title or None,
+            )
+            for each in reply.looked_at
+        ),
+        withheld=tuple(
+            explanations.WithheldNote(
+                id=each.id,
+                state=_CONDITIONS.get(each.condition, "retired"),
+                now=_CONDITIONS.get(each.now, "retired"),
+            )
+            for each in reply.withheld
+        ),
+        scopes=tuple(reply.scopes),
+        all_scopes=reply.all_scopes,
+        background=explanations.CosineBackground(
+            mean=reply.background_mean, deviation=reply.background_deviation
+        ),
+        index=reply.index,
+        model=reply.model,
+        model_identity=reply.model_identity,
+        at=from_milliseconds(reply.at_ms),
+        event=reply.event,
+    )

@@ -1,0 +1,86 @@
+"""What an answer was made of, as the proto tells it."""
+
+from collections.abc import Mapping
+
+from graft.memory.v1 import recall_service_pb2 as pb
+from graft_memstore.model import Condition, NoteId
+from graft_memstore.recall.receipt import Receipt
+from graft_memstore.service.convert import HITS
+from graft_memstore.store.withheld import PresentNote
+
+CONDITIONS = {
+    Condition.SHOWN: pb.NOTE_CONDITION_SHOWN,
+    Condition.SUPERSEDED: pb.NOTE_CONDITION_SUPERSEDED,
+    Condition.RETIRED: pb.NOTE_CONDITION_RETIRED,
+    Condition.HELD: pb.NOTE_CONDITION_HELD,
+    Condition.REJECTED: pb.NOTE_CONDITION_REJECTED,
+    Condition.EXPIRED: pb.NOTE_CONDITION_EXPIRED,
+    Condition.NOT_YET_VALID: pb.NOTE_CONDITION_NOT_YET_VALID,
+    Condition.NO_LONGER_VALID: pb.NOTE_CONDITION_NO_LONGER_VALID,
+    Condition.DELETED: pb.NOTE_CONDITION_DELETED,
+}
+
+
+def noted_ids(receipt: Receipt) -> list[NoteId]:
+    """Return every note that a receipt tells of."""
+    looked_at = [each.note_id for each in receipt.looked_at]
+    return looked_at + [each.note_id for each in receipt.withheld]
+
+
+def explain_message(receipt: Receipt, present: Mapping[NoteId, PresentNote]) -> pb.ExplainResponse:
+    """Return *receipt* with how its notes stand now."""
+    account = receipt.account
+    return pb.ExplainResponse(
+        receipt=receipt.receipt_id,
+        hit=HITS[receipt.hit],
+        probability=receipt.probability,
+        bias=account.bias,
+        signals=[
+            pb.Contribution(
+                name=each.name,
+                value=each.value,
+                weight=each.weight,
+                contribution=each.contribution,
+            )
+            for each in account.signals
+        ],
+        thresholds=[
+            pb.Threshold(
+                hit=HITS[each.hit],
+                probability=each.probability,
+                distance=receipt.probability - each.probability,
+            )
+            for each in account.thresholds
+        ],
+        rules=[
+            pb.Rule(name=each.name, kept=each.kept, lowered=each.lowered) for each in account.rules
+        ],
+        arms=receipt.arms,
+        degraded=receipt.degraded,
+        looked_at=[
+            pb.LookedAtNote(
+                id=each.note_id,
+                probability=each.probability,
+                now=CONDITIONS[present[each.note_id].condition],
+                title=present[each.note_id].title,
+            )
+            for each in receipt.looked_at
+        ],
+        withheld=[
+            pb.WithheldNote(
+                id=each.note_id,
+                condition=CONDITIONS[each.condition],
+                now=CONDITIONS[present[each.note_id].condition],
+            )
+            for each in receipt.withheld
+        ],
+        scopes=receipt.scope.scopes,
+        all_scopes=receipt.scope.all,
+        background_mean=receipt.background.mean,
+        background_deviation=receipt.background.deviation,
+        index=receipt.index,
+        model=receipt.model,
+        model_identity=receipt.model_identity,
+        at_ms=receipt.at_ms,
+        event=receipt.event,
+    )

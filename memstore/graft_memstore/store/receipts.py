@@ -1,0 +1,56 @@
+"""Receipts: what the last answers were made of, each found by its id or a piece of it."""
+
+from collections.abc import Mapping
+
+import apsw
+
+from graft_memstore.model import ReceiptId
+from graft_memstore.store.rows import change, select
+
+RECEIPTS_MAX = 5_000
+"""Receipts that are kept; the oldest make room for new ones."""
+
+# One that was written before, its writer not having heard of it, stays.
+INSERT_RECEIPT = """
+INSERT INTO receipts (receipt_id, at, content) VALUES (:receipt_id, :at, :content)
+ON CONFLICT (receipt_id) DO NOTHING
+"""
+
+DELETE_OLD_RECEIPTS = """
+DELETE FROM receipts WHERE seq <= (SELECT max(seq) FROM receipts) - :count_max
+"""
+
+# The first half runs over the index of ids, the second over receipts_by_suffix; two are enough to
+# know that a piece is ambiguous.
+SELECT_RECEIPTS_BY_PIECE = """
+SELECT receipt_id, content FROM (
+    SELECT receipt_id, content FROM receipts
+    WHERE receipt_id >= :piece AND receipt_id < :after_piece
+    UNION
+    SELECT receipt_id, content FROM receipts
+    WHERE substr(receipt_id, 25) = substr(:piece, -8)
+      AND substr(receipt_id, -length(:piece)) = :piece
+)
+LIMIT 2
+"""
+
+AFTER_EVERY_DIGIT = "g"
+
+
+def insert_receipt(
+    connection: apsw.Connection, receipt_id: ReceiptId, content: str, at_ms: int
+) -> None:
+    """Keep a receipt."""
+    change(connection, INSERT_RECEIPT, {"receipt_id": receipt_id, "content": content, "at": at_ms})
+
+
+def delete_old_receipts(connection: apsw.Connection) -> None:
+    """Forget all but the newest `RECEIPTS_MAX`."""
+    change(connection, DELETE_OLD_RECEIPTS, {"count_max": RECEIPTS_MAX})
+
+
+def find_receipts(connection: apsw.Connection, piece: str) -> Mapping[ReceiptId, str]:
+    """Return up to two receipts whose ids begin or end with *piece*, 8 to 32 lower-case digits."""
+    wanted = {"piece": piece, "after_piece": piece + AFTER_EVERY_DIGIT}
+    rows = select(connection, SELECT_RECEIPTS_BY_PIECE, wanted)
+    return {ReceiptId(receipt_id): content for receipt_id, content in rows}

@@ -1,0 +1,216 @@
+"""The thread that writes down what answers were made of, after they have been given."""
+
+import logging
+import threading
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from itertools import islice
+
+from graft.wire.errors import AmbiguousIdError, ReceiptNotFoundError, ServiceError
+from graft_memstore.model import ModelRole, ReceiptId
+from graft_memstore.recall.answer import Question
+from graft_memstore.recall.index import VectorIndex, index_of
+from graft_memstore.recall.receipt import Receipt, decode_receipt, encode_receipt
+from graft_memstore.recall.withheld import find_withheld
+from graft_memstore.store.database import Connection
+from graft_memstore.store.models import read_model
+from graft_memstore.store.profile import Profile
+from graft_memstore.store.receipts import delete_old_receipts, find_receipts, insert_receipt
+from graft_memstore.store.transaction import Transaction
+from graft_memstore.upkeep.back_off import BackOff
+from graft_memstore.write.identify import check_piece
+
+WAITING_MAX = 512
+"""Answers that may wait to be written down; one more pushes the oldest out."""
+BATCH_MAX = 128
+"""Answers that are written in one transaction."""
+WRITE_SECONDS = 0.5
+"""How long an answer waits for others to be written with it."""
+STOP_SECONDS = 10.0
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answered:
+    """An answer that has been given, on its way into the file.
+
+    Attributes:
+        question: as it was asked, with its vector and its time; held in memory alone.
+    """
+
+    receipt: Receipt
+    question: Question
+
+
+class Scribe:
+    """Takes answers without making anybody wait, and writes them in batches.
+
+    What it has taken is found at once; what a killed process had not written yet, the last second
+    at most, is lost.
+    """
+
+    def __init__(self, profile: Profile[VectorIndex]) -> None:
+        self._profile = profile
+        self._changed = threading.Condition()
+        self._waiting: dict[ReceiptId, Answered] = {}
+        self._writing: dict[ReceiptId, Answered] = {}
+        self._dropped = 0
+        self._hurry = False
+        self._stopping = False
+        self._back_off = BackOff(time.monotonic)
+        self._thread = threading.Thread(
+            target=self._work, name=f"scribe-{profile.name}", daemon=True
+        )
+        self._thread.start()
+
+    @property
+    def busy(self) -> bool:
+        """Whether something is to be written; what cannot be written now does not count."""
+        return bool(self._waiting or self._writing) and not self._back_off.problem
+
+    @property
+    def dropped(self) -> int:
+        """How many answers were pushed out before they were written."""
+        return self._dropped
+
+    def take(self, answered: Answered) -> None:
+        """Write *answered* down soon; where too much waits, the oldest is lost."""
+        with self._changed:
+            self._waiting[answered.receipt.receipt_id] = answered
+            self._make_room()
+            self._changed.notify_all()
+
+    def find(self, piece: str) -> Receipt:
+        """Return the receipt whose id *piece* is, or begins or ends, written or not.
+
+        Raises:
+            BadFieldError: *piece* is neither 32 hex digits nor 8 or more of them.
+            AmbiguousIdError: it fits several receipts.
+            ReceiptNotFoundError: it fits none.
+            ServiceError: see `Profile.snapshot`.
+        """
+        wanted = check_piece(piece, "receipt")
+        # What has left the queue when it is looked at is in the file by now.
+        waiting = {each.receipt.receipt_id: each for each in self._fitting(wanted)}
+        with self._profile.snapshot() as connection:
+            written = find_receipts(connection, wanted)
+            if len(waiting.keys() | written.keys()) > 1:
+                raise AmbiguousIdError(
+                    f"{wanted} fits several receipts; give more digits of the id"
+                )
+            for content in written.values():
+                return decode_receipt(content)
+            for answered in waiting.values():
+                return self._completed(connection, [answered])[0]
+        raise ReceiptNotFoundError(
+            f"no receipt has the id {wanted}; those of the last answers alone are kept, so ask the "
+            "question again"
+        )
+
+    def settle(self, seconds: float) -> bool:
+        """Write at once what waits; tell whether that was done within *seconds*."""
+        with self._changed:
+            mine = self._waiting.keys() | self._writing.keys()
+            self._hurry = True
+            self._changed.notify_all()
+            return self._changed.wait_for(
+                lambda: mine.isdisjoint(self._waiting.keys() | self._writing.keys()), seconds
+            )
+
+    def stop(self) -> None:
+        """Write what waits, if that can be done, and end the thread."""
+        with self._changed:
+            self._stopping = True
+            self._changed.notify_all()
+        self._thread.join(STOP_SECONDS)
+
+    def _fitting(self, piece: str) -> list[Answered]:
+        with self._changed:
+            return [
+                answered
+                for receipt_id, answered in (self._writing | self._waiting).items()
+                if receipt_id.startswith(piece) or receipt_id.endswith(piece)
+            ]
+
+    def _work(self) -> None:
+        while not self._stopping:
+            self._wait()
+            self._write()
+        while self._waiting and self._write():
+            pass
+
+    def _wait(self) -> None:
+        """Return when there is a batch to write."""
+        with self._changed:
+            self._changed.wait_for(lambda: self._waiting or self._stopping)
+            failed = bool(self._back_off.problem)
+            pause = self._back_off.left() if failed else WRITE_SECONDS
+            self._changed.wait_for(lambda: self._is_time(failed=failed), pause)
+            self._hurry = False
+
+    def _is_time(self, *, failed: bool) -> bool:
+        full = len(self._waiting) >= BATCH_MAX and not failed
+        return full or self._hurry or self._stopping
+
+    def _write(self) -> bool:
+        """Write a batch; tell whether it could be done."""
+        batch = self._take_batch()
+        try:
+            with self._profile.snapshot() as connection:
+                receipts = self._completed(connection, batch)
+            self._profile.write(lambda transaction: _store(transaction, receipts))
+        except ServiceError as error:
+            self._back_off.failed(error.message)
+            log.info("receipts wait profile=%s because=%s", self._profile.name, error.message)
+            self._put_back()
+            return False
+        except Exception:
+            # The thread's root: what cannot be written for a bug must not hold up the rest.
+            log.exception("bug in writing receipts profile=%s", self._profile.name)
+            self._dropped += len(batch)
+        self._back_off.succeeded()
+        with self._changed:
+            self._writing = {}
+            self._changed.notify_all()
+        return True
+
+    def _take_batch(self) -> list[Answered]:
+        with self._changed:
+            self._writing = dict(islice(self._waiting.items(), BATCH_MAX))
+            for receipt_id in self._writing:
+                del self._waiting[receipt_id]
+            return list(self._writing.values())
+
+    def _put_back(self) -> None:
+        with self._changed:
+            self._waiting = self._writing | self._waiting
+            self._writing = {}
+            self._make_room()
+
+    def _make_room(self) -> None:
+        while len(self._waiting) > WAITING_MAX:
+            del self._waiting[next(iter(self._waiting))]
+            self._dropped += 1
+
+    def _completed(self, connection: Connection, batch: Sequence[Answered]) -> list[Receipt]:
+        """Return the receipts with the notes that were withheld from their answers."""
+        serving = read_model(connection, ModelRole.SERVING)
+        index = index_of(serving, self._profile.index)
+        receipts = []
+        for each in batch:
+            same = serving is not None and serving.identity == each.receipt.model_identity
+            withheld = find_withheld(connection, index if same else None, each.question)
+            seen = {looked.note_id for looked in each.receipt.looked_at}
+            # A note that has been hidden since was none that the answer had to do without.
+            kept_back = tuple(found for found in withheld if found.note_id not in seen)
+            receipts.append(replace(each.receipt, withheld=kept_back))
+        return receipts
+
+
+def _store(transaction: Transaction, receipts: Sequence[Receipt]) -> None:
+    connection = transaction.connection
+    for receipt in receipts:
+        insert_receipt(connection, receipt.receipt_id, encode_receipt(receipt), receipt.at_ms)
+    delete_old_receipts(connection)
