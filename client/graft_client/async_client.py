@@ -15,7 +15,7 @@ from graft_client import operations, receipt_operations, upkeep
 from graft_client.async_connection import AsyncConnection
 from graft_client.calls import REINDEX_POLL_SECONDS, Calls, batches, new_request_id
 from graft_client.connection import Connection
-from graft_client.explanations import Explanation
+from graft_client.explanations import ClearedMisses, Explanation, Misses
 from graft_client.operation import Operation
 from graft_client.operations import Listing
 from graft_client.recall_operations import Search, Walk
@@ -210,6 +210,24 @@ class AsyncGraft:
     async def explain(self, receipt: str) -> Explanation:
         """Tell what an answer was made of, by its receipt or 8 digits or more of its ends."""
         return await self._call(receipt_operations.explain(self._calls.profile, receipt))
+
+    async def misses(self, *, limit: int = 0, scope: str | AllScopes = "") -> Misses:
+        """List questions that nothing answered, grouped by meaning, most asked first.
+
+        Args:
+            limit: groups wanted, at most 500; 0 means 50.
+            scope: only this scope, or `ALL_SCOPES`; empty: the default ones. A question is told
+                where every scope that it was asked in is looked at.
+        """
+        choice = self._calls.read_scopes(scope)
+        return await self._call(receipt_operations.misses(self._calls.profile, choice, limit=limit))
+
+    async def clear_misses(
+        self, *, scope: str | AllScopes = "", request_id: str | None = None
+    ) -> ClearedMisses:
+        """Erase the questions that `misses` would list, however many there are."""
+        choice = self._calls.read_scopes(scope)
+        return await self._call(self._calls.clear_misses(choice, request_id))
 
     async def profiles(self) -> tuple[Profile, ...]:
         """List the profiles."""

@@ -5,8 +5,9 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from graft.memory.v1 import notes_service_pb2, profiles_service_pb2, recall_service_pb2
-from graft_client import operations, recall_operations
+from graft_client import operations, recall_operations, receipt_operations
 from graft_client.errors import InputError
+from graft_client.explanations import ClearedMisses
 from graft_client.limits import BATCH_BYTES_MAX
 from graft_client.operation import Operation
 from graft_client.operations import Listing, Page
@@ -141,6 +142,14 @@ class Calls:
     ) -> Operation[recall_service_pb2.ClassifyResponse, Classified]:
         """Suggest keywords."""
         return recall_operations.classify(self._profile, scope, title)
+
+    def clear_misses(
+        self, scope: ScopeChoice, request_id: str | None = None
+    ) -> Operation[recall_service_pb2.ClearMissesResponse, ClearedMisses]:
+        """Erase the questions that nothing answered."""
+        return receipt_operations.clear_misses(
+            self._profile, scope, request_id=request_id or str(self._new_request_id())
+        )
 
     def stats(self, scope: ScopeChoice) -> Operation[notes_service_pb2.GetStatsResponse, Stats]:
         """Count what the profile holds."""

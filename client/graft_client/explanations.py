@@ -118,3 +118,40 @@ class Explanation:
     model_identity: str
     at: datetime
     event: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MissGroup:
+    """Questions in vain that ask the same.
+
+    Attributes:
+        question: the beginning of the first of them.
+        count: how often it was asked.
+        scopes: where it was asked; empty with *all_scopes*.
+        answered_by: id of a later note that may answer it; None while none does.
+    """
+
+    question: str
+    count: int
+    first_at: datetime
+    last_at: datetime
+    scopes: tuple[str, ...]
+    all_scopes: bool
+    answered_by: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Misses:
+    """Questions in vain: open ones first, most asked first; *kept*: whether they are kept now."""
+
+    groups: tuple[MissGroup, ...]
+    kept: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClearedMisses:
+    """What was erased; *erasing* says that cleaning the file goes on in the background."""
+
+    groups: int
+    questions: int
+    erasing: bool

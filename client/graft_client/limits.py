@@ -30,6 +30,9 @@ PASSAGES_MAX = 64
 ERRORS_MAX = 8
 ERRORS_CHARS_MAX = 262_144
 RECEIPTS_MAX = 5_000
+MISSES_MAX = 500
+MISSES = 50
+QUESTION_CHARS_MAX = 1_000
 
 # A line of a .jsonl file holds one note as JSON, where a byte may take six (\u00XX).
 LINE_BYTES_MAX = 8 << 20
@@ -79,4 +82,9 @@ LIMITS: tuple[Limit, ...] = (
         f"{ERRORS_MAX}; of more than {ERRORS_CHARS_MAX:,} characters the first and the last",
     ),
     Limit("receipts of answers", f"the last {RECEIPTS_MAX:,} of each profile"),
+    Limit(
+        "questions that nothing answered",
+        f"{MISSES_MAX} groups of each profile, the first {QUESTION_CHARS_MAX:,} characters of one"
+        f" question each; {MISSES} listed by default",
+    ),
 )

@@ -77,3 +77,29 @@ def explanation(reply: recall_service_pb2.ExplainResponse) -> explanations.Expla
         at=from_milliseconds(reply.at_ms),
         event=reply.event,
     )
+
+
+def misses(reply: recall_service_pb2.ListMissesResponse) -> explanations.Misses:
+    """Read questions that nothing answered."""
+    return explanations.Misses(
+        groups=tuple(
+            explanations.MissGroup(
+                question=each.question,
+                count=each.count,
+                first_at=from_milliseconds(each.first_at_ms),
+                last_at=from_milliseconds(each.last_at_ms),
+                scopes=tuple(each.scopes),
+                all_scopes=each.all_scopes,
+                answered_by=each.answered_by or None,
+            )
+            for each in reply.groups
+        ),
+        kept=reply.kept,
+    )
+
+
+def cleared_misses(reply: recall_service_pb2.ClearMissesResponse) -> explanations.ClearedMisses:
+    """Read what was erased."""
+    return explanations.ClearedMisses(
+        groups=reply.groups, questions=reply.questions, erasing=reply.erasing
+    )

@@ -116,6 +116,7 @@ def inserted(reply: notes_service_pb2.InsertedNote, degraded: Sequence[str]) -> 
         ),
         event=reply.event or None,
         uncovered_from_char=reply.uncovered_from_char or None,
+        answers=reply.answers,
         degraded=tuple(degraded),
     )
 

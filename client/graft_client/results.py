@@ -78,6 +78,7 @@ class Inserted:
         event: number of the event that recorded it; None if nothing changed.
         uncovered_from_char: first character of the body that is found by words alone; None
             when all of it is embedded.
+        answers: earlier questions in vain that it may answer.
         degraded: what could not be had, such as "vector".
     """
 
@@ -90,6 +91,7 @@ class Inserted:
     similar: tuple[SimilarNote, ...]
     event: int | None
     uncovered_from_char: int | None
+    answers: int
     degraded: tuple[str, ...]
 
 

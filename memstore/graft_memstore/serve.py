@@ -89,7 +89,7 @@ class Memstore:
             ),
             settings.default_model,
         )
-        self.upkeep = Upkeep(self.embedders)
+        self.upkeep = Upkeep(self.embedders, keep_misses=settings.values.flag("misses"))
         self.profiles: Profiles[VectorIndex] = Profiles(
             StoreOptions(
                 profiles=settings.home.profiles,

@@ -11,10 +11,13 @@ from graft_memstore import applicability, beam, embedding
 from graft_memstore.errors import BadFieldsError
 from graft_memstore.model import NewNote
 from graft_memstore.recall import classify
+from graft_memstore.service import misses as service_misses
 from graft_memstore.service import questions
+from graft_memstore.store import misses as store_misses
 from graft_memstore.store import receipts
 from graft_memstore.traces import failures, lines
 from graft_memstore.write import limits as kept
+from graft_memstore.write import misses as write_misses
 from graft_memstore.write.validate import check_note
 
 SHARED = sorted(set(vars(told)) & set(vars(kept)) - {"Limit"})
@@ -39,8 +42,11 @@ def test_errors_are_read_within_the_documented_limits() -> None:
     assert told.ERRORS_CHARS_MAX == lines.READ_CHARS_MAX
 
 
-def test_as_many_receipts_are_kept_as_is_told() -> None:
+def test_as_many_receipts_and_misses_are_kept_as_is_told() -> None:
     assert told.RECEIPTS_MAX == receipts.RECEIPTS_MAX
+    assert told.MISSES_MAX == store_misses.MISSES_MAX
+    assert told.MISSES == service_misses.GROUPS_DEFAULT
+    assert told.QUESTION_CHARS_MAX == write_misses.QUESTION_CHARS_MAX
 
 
 @pytest.mark.parametrize(

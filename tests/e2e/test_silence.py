@@ -59,7 +59,7 @@ def database(shell: Shell) -> Path:
 
 
 def use_everything(shell: Shell) -> str:
-    """Store, ask, list and delete; return the id of a note that stays."""
+    """Store, ask in every way, list and delete; return the id of a note that stays."""
     note = shell.insert(
         f"{TITLE} in a title",
         f"{BODY} in a body\n\n" * 30,
@@ -67,11 +67,17 @@ def use_everything(shell: Shell) -> str:
     )
     gone = shell.insert(f"another {TITLE}", BODY)
     asked = [shell.query(f"{QUESTION} and {TITLE}"), shell.query(QUESTION)]
-    found = shell.run("retrieve", QUESTION, "--keyword", KEYWORD, "--json")
+    told = [
+        shell.run("retrieve", QUESTION, "--keyword", KEYWORD, "--json"),
+        shell.run("explore", QUESTION, "--keyword", KEYWORD, "--json"),
+        shell.run("classify", "--title", f"{QUESTION} in a draft", "--json"),
+        shell.run("explain", asked[0]["receipt"], "--json"),
+        shell.run("misses", "--json"),
+    ]
     listed = shell.run("list", "--keyword", KEYWORD, "--json").lines()
     deleted = shell.run("delete", gone["id"], "--reason", REASON, "--yes", "--json")
     assert [each["degraded"] for each in asked] == [[], []]
-    assert (found.status, deleted.status) == (0, 0)
+    assert [each.status for each in (*told, deleted)] == [0] * 6
     assert [each["id"] for each in listed] == [note["id"]]
     return str(note["id"])
 
@@ -87,6 +93,9 @@ def be_refused(shell: Shell) -> None:
             lambda: graft.get(REFUSED),
             lambda: graft.delete(REFUSED, reason=REFUSED),
             lambda: graft.query(f"{REFUSED} " * 10_000),
+            lambda: graft.explore(REFUSED, keywords=[REFUSED * 20]),
+            lambda: graft.classify(f"{REFUSED} " * 1_000),
+            lambda: graft.explain(REFUSED),
             lambda: graft.start_reindex(REFUSED),
         ):
             with pytest.raises(GraftError):
@@ -156,7 +165,7 @@ def test_logs_tell_events_and_no_text_or_secret(talkative: Shell, tmp_path: Path
     assert not any(key.hex() in text for text in files.values())
     # Where the words may stand they are found in the same way.
     kept = told_in(database(talkative).read_bytes().decode("utf-8", "replace"))
-    assert kept == [TITLE, BODY, KEYWORD, AUTHOR, SOURCE, REASON]
+    assert kept == [TITLE, BODY, KEYWORD, AUTHOR, SOURCE, QUESTION, REASON]
 
 
 def test_services_that_were_started_by_hand_keep_their_stdout_empty(talkative: Shell) -> None:

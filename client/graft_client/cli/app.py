@@ -24,6 +24,7 @@ COMMANDS = {
     "explore": Entry("graph", "explore"),
     "classify": Entry("graph", "classify"),
     "explain": Entry("explain", "explain"),
+    "misses": Entry("misses", "misses"),
     "get": Entry("notes", "get"),
     "list": Entry("notes", "list_notes"),
     "delete": Entry("notes", "delete"),

@@ -9,8 +9,9 @@ import click
 from click.shell_completion import CompletionItem
 from typing_extensions import override
 
+from graft_client.cli.output import Output
 from graft_client.cli.words import binary_size
-from graft_client.errors import BadFieldError, InputError
+from graft_client.errors import BadFieldError, GraftError, InputError
 from graft_client.times import parse_time
 
 STDIN = "-"
@@ -35,6 +36,28 @@ class TimeType(click.ParamType):  # type: ignore[type-arg]  # older click is not
 
 
 TIME = TimeType()
+
+
+def confirm(output: Output, *, verb: str, what: str) -> None:
+    """Ask for the word before something is done that cannot be undone.
+
+    Raises:
+        GraftError: the answer was another.
+        InputError: there is no terminal to ask on.
+    """
+    if not (sys.stdin.isatty() and sys.stderr.isatty()) or output.as_json:
+        raise InputError(
+            f"to {verb} {what} cannot be undone, and there is no terminal to ask on;"
+            " add --yes to mean it"
+        )
+    answer = click.prompt(
+        f"{verb.capitalize()} {what}? It cannot be undone. Type yes",
+        default="no",
+        show_default=False,
+        err=True,
+    )
+    if answer.strip().lower() != "yes":
+        raise GraftError(f"nothing was {verb}d")
 
 
 def complete_file(

@@ -124,6 +124,8 @@ def _write_inserted(output: Output, inserted: Inserted) -> None:
     for each in inserted.similar:
         alike = "the same text" if each.similarity >= 1 else f"{each.similarity:.0%} alike"
         output.line(f"  similar: {short_id(each.id)}  {printable(each.title)} ({alike})")
+    if inserted.answers:
+        output.line(f"  answers {count_of(inserted.answers, 'earlier question')} (graft misses)")
     if inserted.uncovered_from_char is not None:
         output.say(
             f"graft: the body is long; from character {inserted.uncovered_from_char:,} on it is"
@@ -136,7 +138,7 @@ def _write_inserted(output: Output, inserted: Inserted) -> None:
 
 
 def _insert_lines(session: Session, file: BinaryIO, *, wait: bool) -> None:
-    stored = duplicates = 0
+    stored = duplicates = answers = 0
     scopes: dict[str, None] = {}
     line = ProgressLine(session.output)
     try:
@@ -146,6 +148,7 @@ def _insert_lines(session: Session, file: BinaryIO, *, wait: bool) -> None:
                     session.output.record(inserted)
                 scopes[inserted.scope] = None
                 duplicates += inserted.duplicate
+                answers += inserted.answers
             stored += len(batch)
             line.draw(f"graft: {count_of(stored, 'note')} saved")
     except GraftError as error:
@@ -159,6 +162,8 @@ def _insert_lines(session: Session, file: BinaryIO, *, wait: bool) -> None:
         where = f" to {printable(', '.join(scopes))}" if scopes else ""
         there = f", {duplicates:,} of them there already" if duplicates else ""
         session.output.line(f"saved {count_of(stored, 'note')}{where}{there}")
+        if answers:
+            session.output.line(f"  answers {count_of(answers, 'earlier question')} (graft misses)")
 
 
 @contextmanager

@@ -1,12 +1,11 @@
 """`graft get`, `list`, `delete` and `stats`: the notes that are there."""
 
-import sys
 from datetime import datetime
 from itertools import islice
 
 import click
 
-from graft_client.cli.inputs import TIME
+from graft_client.cli.inputs import TIME, confirm
 from graft_client.cli.options import GraftCommand
 from graft_client.cli.output import printable
 from graft_client.cli.session import Session, with_session
@@ -16,7 +15,6 @@ from graft_client.cli.words import (
     where_searched,
     write_facts,
 )
-from graft_client.errors import GraftError, InputError
 from graft_client.results import STATES, Note, State, short_id
 
 _OUTCOMES = {
@@ -124,7 +122,7 @@ def delete(session: Session, note_id: str, reason: str, yes: bool, dry_run: bool
             output.line(f"would delete {_title(note)}")
         return
     if not yes:
-        _confirm(session, note)
+        confirm(output, verb="delete", what=_title(note))
     deleted = session.graft.delete(note.id, reason=reason)
     if output.as_json:
         output.record(deleted)
@@ -169,20 +167,3 @@ def _row(note: Note) -> tuple[str, ...]:
 
 def _title(note: Note) -> str:
     return f'{short_id(note.id)} "{printable(note.title)}" in {printable(note.scope)}'
-
-
-def _confirm(session: Session, note: Note) -> None:
-    """Ask for the word; without a terminal to ask on, refuse."""
-    if not (sys.stdin.isatty() and sys.stderr.isatty()) or session.output.as_json:
-        raise InputError(
-            f"deleting {_title(note)} cannot be undone, and there is no terminal to ask on;"
-            " add --yes to mean it"
-        )
-    answer = click.prompt(
-        f"Delete {_title(note)}? It cannot be undone. Type yes",
-        default="no",
-        show_default=False,
-        err=True,
-    )
-    if answer.strip().lower() != "yes":
-        raise GraftError("nothing was deleted")

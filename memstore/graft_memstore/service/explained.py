@@ -1,12 +1,15 @@
-"""What an answer was made of, as the proto tells it."""
+"""What answers were made of, as the proto tells it."""
 
 from collections.abc import Mapping
 
 from graft.memory.v1 import recall_service_pb2 as pb
 from graft_memstore.model import Condition, NoteId
+from graft_memstore.recall.index import VectorIndex
 from graft_memstore.recall.receipt import Receipt
 from graft_memstore.service.convert import HITS
-from graft_memstore.store.withheld import PresentNote
+from graft_memstore.store.profile import Profile
+from graft_memstore.store.withheld import PresentNote, ScopedAt, present_notes
+from graft_memstore.upkeep.scribe import Scribe
 
 CONDITIONS = {
     Condition.SHOWN: pb.NOTE_CONDITION_SHOWN,
@@ -21,14 +24,24 @@ CONDITIONS = {
 }
 
 
-def noted_ids(receipt: Receipt) -> list[NoteId]:
-    """Return every note that a receipt tells of."""
+def explain(
+    profile: Profile[VectorIndex], scribe: Scribe, request: pb.ExplainRequest
+) -> pb.ExplainResponse:
+    """Answer what a receipt tells.
+
+    Raises:
+        ServiceError: see `Scribe.find`.
+    """
+    receipt = scribe.find(request.receipt)
     looked_at = [each.note_id for each in receipt.looked_at]
-    return looked_at + [each.note_id for each in receipt.withheld]
+    withheld = [each.note_id for each in receipt.withheld]
+    with profile.snapshot() as connection:
+        looking = ScopedAt(scope=receipt.scope, now_ms=profile.now_ms(connection))
+        present = present_notes(connection, looked_at + withheld, looking)
+    return _message(receipt, present)
 
 
-def explain_message(receipt: Receipt, present: Mapping[NoteId, PresentNote]) -> pb.ExplainResponse:
-    """Return *receipt* with how its notes stand now."""
+def _message(receipt: Receipt, present: Mapping[NoteId, PresentNote]) -> pb.ExplainResponse:
     account = receipt.account
     return pb.ExplainResponse(
         receipt=receipt.receipt_id,

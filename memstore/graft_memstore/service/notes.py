@@ -3,7 +3,6 @@
 from contextlib import AbstractContextManager
 
 import grpc
-from blake3 import blake3
 from typing_extensions import override
 
 from graft.memory.v1 import notes_service_pb2 as pb
@@ -24,6 +23,7 @@ from graft_memstore.service.convert import (
     trust_of,
 )
 from graft_memstore.service.page_token import page_of, token_after
+from graft_memstore.service.request_key import request_key
 from graft_memstore.store.full_notes import read_full_notes, read_full_page
 from graft_memstore.store.notes import PageFilter
 from graft_memstore.store.profile import Profile
@@ -33,8 +33,7 @@ from graft_memstore.write.delete import DeleteOrder, DeleteOutcome, take_away
 from graft_memstore.write.identify import find_note
 from graft_memstore.write.insert import InsertedNote, Inserter, InsertOrder, InsertReply
 from graft_memstore.write.limits import PAGE_SIZE_DEFAULT, PAGE_SIZE_MAX
-from graft_memstore.write.receipts import RequestKey
-from graft_memstore.write.validate import check_keyword_filter, check_request_id, check_scopes
+from graft_memstore.write.validate import check_keyword_filter, check_scopes
 
 INSERTS_MAX = 40
 """Inserts that run at once; most of their time they wait for the model."""
@@ -61,7 +60,7 @@ class NotesServicer(notes_service_pb2_grpc.NotesServiceServicer):
         """Store one note."""
         order = InsertOrder(
             notes=[new_note_of(request.note, "note")],
-            key=_key_of(request, "InsertNote"),
+            key=request_key(request, request.request_id, "InsertNote"),
             caller=caller_of(context),
             single=True,
             wait_for_passages=request.wait_for_passages,
@@ -78,7 +77,7 @@ class NotesServicer(notes_service_pb2_grpc.NotesServiceServicer):
             notes=[
                 new_note_of(note, f"notes[{number}]") for number, note in enumerate(request.notes)
             ],
-            key=_key_of(request, "InsertNotes"),
+            key=request_key(request, request.request_id, "InsertNotes"),
             caller=caller_of(context),
             wait_for_passages=request.wait_for_passages,
         )
@@ -132,7 +131,7 @@ class NotesServicer(notes_service_pb2_grpc.NotesServiceServicer):
         order = DeleteOrder(
             piece=request.id,
             reason=request.reason,
-            key=_key_of(request, "DeleteNote"),
+            key=request_key(request, request.request_id, "DeleteNote"),
             caller=caller_of(context),
         )
         deadline = Deadline.of_call(context)
@@ -180,24 +179,6 @@ class NotesServicer(notes_service_pb2_grpc.NotesServiceServicer):
         return self._profiles.use(profile_name, Deadline.of_call(context).for_work())
 
 
-def _key_of(
-    request: pb.InsertNoteRequest | pb.InsertNotesRequest | pb.DeleteNoteRequest, method: str
-) -> RequestKey:
-    """Return what tells a retry of *request* from another one.
-
-    Raises:
-        BadFieldError: its request_id is no UUID.
-    """
-    request_id = check_request_id(request.request_id)
-    payload = type(request).FromString(request.SerializeToString())
-    payload.ClearField("request_id")
-    return RequestKey(
-        request_id=request_id,
-        method=method,
-        payload_hash=blake3(payload.SerializeToString(deterministic=True)).digest(),
-    )
-
-
 def _inserted(note: InsertedNote) -> pb.InsertedNote:
     return pb.InsertedNote(
         id=note.id,
@@ -212,4 +193,5 @@ def _inserted(note: InsertedNote) -> pb.InsertedNote:
         ],
         event=note.event,
         uncovered_from_char=note.uncovered_from_char,
+        answers=note.answers,
     )

@@ -1,4 +1,4 @@
-"""RecallService: ask the gate, rank notes, walk the graph, suggest keywords, explain answers."""
+"""RecallService: ask the gate, rank notes, walk, suggest; tell what answers were made of."""
 
 import os
 import time
@@ -34,7 +34,8 @@ from graft_memstore.recall.retrieve import retrieve
 from graft_memstore.service.admission import Admission
 from graft_memstore.service.answers import query_response, retrieve_response
 from graft_memstore.service.convert import note_message
-from graft_memstore.service.explained import explain_message, noted_ids
+from graft_memstore.service.explained import explain
+from graft_memstore.service.misses import clear_misses, list_misses
 from graft_memstore.service.questions import (
     NOTHING_TO_LOOK_FOR,
     UNKNOWN_BACKGROUND,
@@ -50,7 +51,6 @@ from graft_memstore.store.full_notes import read_full_notes
 from graft_memstore.store.models import read_model
 from graft_memstore.store.profile import Profile
 from graft_memstore.store.profiles import Profiles
-from graft_memstore.store.withheld import ScopedAt, present_notes
 from graft_memstore.upkeep.scribe import Answered, Scribe
 from graft_memstore.write.validate import check_context
 
@@ -76,11 +76,13 @@ class Asked:
     Attributes:
         index: of *model*; None without one.
         model: the model that serves; None before the first vector.
+        vector_model: identity of the model that made the question's vector; empty without one.
     """
 
     question: Question
     index: VectorIndex | None
     model: Model | None
+    vector_model: str
 
 
 class RecallServicer(recall_service_pb2_grpc.RecallServiceServicer):
@@ -126,7 +128,7 @@ class RecallServicer(recall_service_pb2_grpc.RecallServiceServicer):
                 answer = answer_query(connection, asked.index, asked.question)
                 note = _note_of(connection, answer)
                 snapshot = _snapshot_of(connection, asked)
-            receipt = self._hand_over(profile.name, asked.question, answer, snapshot)
+            receipt = self._hand_over(profile.name, asked, answer, snapshot)
         reply = query_response(answer, note)
         reply.receipt = receipt
         reply.scopes.extend(question.scope.scopes)
@@ -208,17 +210,31 @@ class RecallServicer(recall_service_pb2_grpc.RecallServiceServicer):
         )
 
     @override
+    def ListMisses(
+        self, request: pb.ListMissesRequest, context: grpc.ServicerContext
+    ) -> pb.ListMissesResponse:
+        """List the questions that nothing answered."""
+        seconds = Deadline.of_call(context).for_work()
+        with self._profiles.use(request.profile, seconds) as profile:
+            return list_misses(profile, self._scribe(profile.name), request)
+
+    @override
+    def ClearMisses(
+        self, request: pb.ClearMissesRequest, context: grpc.ServicerContext
+    ) -> pb.ClearMissesResponse:
+        """Erase questions that nothing answered."""
+        deadline = Deadline.of_call(context)
+        with self._profiles.use(request.profile, deadline.for_work()) as profile:
+            return clear_misses(profile, self._scribe(profile.name), request, deadline)
+
+    @override
     def Explain(
         self, request: pb.ExplainRequest, context: grpc.ServicerContext
     ) -> pb.ExplainResponse:
         """Tell what an answer was made of."""
         seconds = Deadline.of_call(context).for_work()
         with self._profiles.use(request.profile, seconds) as profile:
-            receipt = self._scribe(profile.name).find(request.receipt)
-            with profile.snapshot() as connection:
-                looking = ScopedAt(scope=receipt.scope, now_ms=profile.now_ms(connection))
-                present = present_notes(connection, noted_ids(receipt), looking)
-        return explain_message(receipt, present)
+            return explain(profile, self._scribe(profile.name), request)
 
     def _scribe(self, profile_name: str) -> Scribe:
         """Return who writes down a profile's answers.
@@ -232,15 +248,17 @@ class RecallServicer(recall_service_pb2_grpc.RecallServiceServicer):
         return scribe
 
     def _hand_over(
-        self, profile_name: str, question: Question, answer: QueryAnswer, snapshot: Snapshot
+        self, profile_name: str, asked: Asked, answer: QueryAnswer, snapshot: Snapshot
     ) -> str:
         """Have an answer written down; return the id of its receipt, empty where nobody does."""
         scribe = self._scribe_of(profile_name)
         if scribe is None:
             return ""
         receipt_id = ReceiptId(self._random(RECEIPT_BYTES).hex())
-        receipt = receipt_of(receipt_id, answer, question.scope, snapshot)
-        scribe.take(Answered(receipt=receipt, question=question))
+        receipt = receipt_of(receipt_id, answer, asked.question.scope, snapshot)
+        scribe.take(
+            Answered(receipt=receipt, question=asked.question, vector_model=asked.vector_model)
+        )
         return receipt_id
 
     def _embed(
@@ -313,7 +331,12 @@ def _in_snapshot(
     if vector is not None:
         prior = vector.model.background or UNKNOWN_BACKGROUND
         asked = replace(asked, vector=_values(vector), prior=prior)
-    return Asked(question=asked, index=index_of(serving, profile.index), model=serving)
+    return Asked(
+        question=asked,
+        index=index_of(serving, profile.index),
+        model=serving,
+        vector_model="" if vector is None else vector.model.identity,
+    )
 
 
 def _snapshot_of(connection: Connection, asked: Asked) -> Snapshot:

@@ -1,4 +1,7 @@
-"""The thread that writes down what answers were made of, after they have been given."""
+"""The thread that writes down, after they have been given, what answers were made of.
+
+With them it keeps the questions that nothing answered, unless it is told not to.
+"""
 
 import logging
 import threading
@@ -8,18 +11,21 @@ from dataclasses import dataclass, replace
 from itertools import islice
 
 from graft.wire.errors import AmbiguousIdError, ReceiptNotFoundError, ServiceError
+from graft_memstore.gate import Hit
 from graft_memstore.model import ModelRole, ReceiptId
 from graft_memstore.recall.answer import Question
 from graft_memstore.recall.index import VectorIndex, index_of
 from graft_memstore.recall.receipt import Receipt, decode_receipt, encode_receipt
 from graft_memstore.recall.withheld import find_withheld
 from graft_memstore.store.database import Connection
+from graft_memstore.store.misses import MissVector, delete_old_misses
 from graft_memstore.store.models import read_model
 from graft_memstore.store.profile import Profile
 from graft_memstore.store.receipts import delete_old_receipts, find_receipts, insert_receipt
 from graft_memstore.store.transaction import Transaction
 from graft_memstore.upkeep.back_off import BackOff
 from graft_memstore.write.identify import check_piece
+from graft_memstore.write.misses import Missed, keep_misses
 
 WAITING_MAX = 512
 """Answers that may wait to be written down; one more pushes the oldest out."""
@@ -37,11 +43,13 @@ class Answered:
     """An answer that has been given, on its way into the file.
 
     Attributes:
-        question: as it was asked, with its vector and its time; held in memory alone.
+        question: as it was asked, with its vector and its time.
+        vector_model: identity of the model that made the vector; empty without one.
     """
 
     receipt: Receipt
     question: Question
+    vector_model: str
 
 
 class Scribe:
@@ -49,9 +57,14 @@ class Scribe:
 
     What it has taken is found at once; what a killed process had not written yet, the last second
     at most, is lost.
+
+    Args:
+        profile: the profile.
+        keep_misses: keep questions that nothing answered; otherwise their text goes nowhere.
     """
 
-    def __init__(self, profile: Profile[VectorIndex]) -> None:
+    def __init__(self, profile: Profile[VectorIndex], *, keep_misses: bool) -> None:
+        self.keeps_misses = keep_misses
         self._profile = profile
         self._changed = threading.Condition()
         self._waiting: dict[ReceiptId, Answered] = {}
@@ -160,7 +173,8 @@ class Scribe:
         try:
             with self._profile.snapshot() as connection:
                 receipts = self._completed(connection, batch)
-            self._profile.write(lambda transaction: _store(transaction, receipts))
+            missed = [each for each in batch if self.keeps_misses and _missed(each)]
+            self._profile.write(lambda transaction: _store(transaction, receipts, missed))
         except ServiceError as error:
             self._back_off.failed(error.message)
             log.info("receipts wait profile=%s because=%s", self._profile.name, error.message)
@@ -200,7 +214,7 @@ class Scribe:
         index = index_of(serving, self._profile.index)
         receipts = []
         for each in batch:
-            same = serving is not None and serving.identity == each.receipt.model_identity
+            same = serving is not None and serving.identity == each.vector_model
             withheld = find_withheld(connection, index if same else None, each.question)
             seen = {looked.note_id for looked in each.receipt.looked_at}
             # A note that has been hidden since was none that the answer had to do without.
@@ -209,8 +223,39 @@ class Scribe:
         return receipts
 
 
-def _store(transaction: Transaction, receipts: Sequence[Receipt]) -> None:
+def _missed(answered: Answered) -> bool:
+    return answered.receipt.hit is Hit.MISS
+
+
+def _store(
+    transaction: Transaction, receipts: Sequence[Receipt], missed: Sequence[Answered]
+) -> None:
     connection = transaction.connection
     for receipt in receipts:
         insert_receipt(connection, receipt.receipt_id, encode_receipt(receipt), receipt.at_ms)
     delete_old_receipts(connection)
+    if missed:
+        keep_misses(connection, (_as_missed(each) for each in missed))
+        delete_old_misses(connection)
+
+
+def _as_missed(answered: Answered) -> Missed:
+    question = answered.question
+    return Missed(
+        text=question.said.focus,
+        scope=question.scope,
+        vector=_vector_of(answered),
+        at_ms=question.now_ms,
+    )
+
+
+def _vector_of(answered: Answered) -> MissVector | None:
+    vector, background = answered.question.vector, answered.receipt.background
+    if vector is None:
+        return None
+    return MissVector(
+        model=answered.vector_model,
+        mean=background.mean,
+        deviation=background.deviation,
+        values=vector.tobytes(),
+    )

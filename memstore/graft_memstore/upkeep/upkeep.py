@@ -18,10 +18,12 @@ class Upkeep:
 
     Args:
         embedder: makes the vectors.
+        keep_misses: keep the questions that nothing answered.
     """
 
-    def __init__(self, embedder: Embedder) -> None:
+    def __init__(self, embedder: Embedder, *, keep_misses: bool) -> None:
         self._embedder = embedder
+        self._keep_misses = keep_misses
         self._lock = threading.Lock()
         self._workers: dict[str, VectorWorker] = {}
         self._housekeepers: dict[str, Housekeeper] = {}
@@ -35,7 +37,7 @@ class Upkeep:
                 return
             self._workers[profile.name] = VectorWorker(profile, self._embedder)
             self._housekeepers[profile.name] = Housekeeper(profile)
-            self._scribes[profile.name] = Scribe(profile)
+            self._scribes[profile.name] = Scribe(profile, keep_misses=self._keep_misses)
 
     def forget(self, profile: Profile[Index]) -> None:
         """Look after *profile* no more, which is to be closed."""

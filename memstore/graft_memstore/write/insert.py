@@ -25,7 +25,8 @@ from graft_memstore.store.profile import Index, Profile
 from graft_memstore.store.transaction import Transaction
 from graft_memstore.write.coverage import uncovered_from, wait_for_vectors
 from graft_memstore.write.limits import SIMILAR_MAX
-from graft_memstore.write.prepare import PreparedNote, TitleVector, prepare, twin_of
+from graft_memstore.write.misses import find_answered
+from graft_memstore.write.prepare import Place, PreparedNote, TitleVector, prepare, twin_of
 from graft_memstore.write.receipts import Reply, RequestKey, recall_reply, remember_reply
 from graft_memstore.write.store_note import StoredReply, store_note
 from graft_memstore.write.validate import check_batch, check_note
@@ -81,6 +82,7 @@ class InsertedNote:
         event: number of the event that recorded it; 0 when nothing changed.
         uncovered_from_char: first character of the body that is found by words alone; 0 when
             all of it has vectors, or will have.
+        answers: earlier questions in vain that it may answer.
     """
 
     id: NoteId
@@ -92,6 +94,7 @@ class InsertedNote:
     pending: int
     similar: tuple[SimilarNote, ...]
     uncovered_from_char: int
+    answers: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -152,15 +155,15 @@ class Inserter(Generic[IndexT]):
 
     def _title_vectors(
         self, profile: Profile[IndexT], prepared: Sequence[PreparedNote], deadline: Deadline
-    ) -> Mapping[bytes, TitleVector] | None:
-        """Return vectors by content hash, None when the model cannot be had in time.
+    ) -> Mapping[Place, TitleVector] | None:
+        """Return vectors by the notes' places, None when the model cannot be had in time.
 
         A note that is there already needs none, and of two equal ones in a batch one is enough.
         """
         with profile.snapshot() as connection:
             now_ms = profile.now_ms(connection)
             fresh = {
-                each.content_hash: each
+                each.place: each
                 for each in prepared
                 if twin_of(each.note, _same_content(connection, each), now_ms) is None
             }
@@ -177,12 +180,18 @@ class Inserter(Generic[IndexT]):
         except TextRefusedError:
             # The pending worker tries them one by one and finds out which it is.
             return {}
-        found: dict[bytes, TitleVector] = {}
+        found: dict[Place, TitleVector] = {}
         with profile.snapshot() as connection:
-            for each, text in zip(fresh.values(), embedded.texts, strict=True):
-                vector = TitleVector(model=embedded.model, window=text.windows[0], similar=())
+            windows = [text.windows[0] for text in embedded.texts]
+            scoped = [
+                (each.note.scope, window.values)
+                for each, window in zip(fresh.values(), windows, strict=True)
+            ]
+            answered = find_answered(connection, embedded.model.identity, scoped)
+            for each, window, misses in zip(fresh.values(), windows, answered, strict=True):
+                vector = TitleVector(model=embedded.model, window=window, answered=misses)
                 similar = self._similar(profile, connection, each, vector)
-                found[each.content_hash] = replace(vector, similar=similar)
+                found[each.place] = replace(vector, similar=similar)
         return found
 
     def _similar(
@@ -212,7 +221,7 @@ class Inserter(Generic[IndexT]):
         transaction: Transaction,
         order: InsertOrder,
         prepared: Sequence[PreparedNote],
-        vectors: Mapping[bytes, TitleVector] | None,
+        vectors: Mapping[Place, TitleVector] | None,
     ) -> Reply:
         """Store everything and the receipt; runs inside the transaction."""
         connection = transaction.connection
@@ -226,7 +235,7 @@ class Inserter(Generic[IndexT]):
                 each,
                 caller=order.caller,
                 new_id=self._new_id,
-                vector=(vectors or {}).get(each.content_hash),
+                vector=(vectors or {}).get(each.place),
             )
             for each in prepared
         ]
@@ -252,6 +261,7 @@ def _receipt_of(stored: StoredReply) -> dict[str, object]:
         "scope": stored.scope,
         "event": stored.event,
         "similar": [[each.note_id, each.similarity] for each in stored.similar],
+        "answers": stored.answers,
     }
 
 
@@ -277,6 +287,8 @@ def _full_reply(connection: Connection, remembered: Reply) -> InsertReply:
                     if note_id in titles
                 ),
                 uncovered_from_char=uncovered_from(connection, NoteId(each["id"])),
+                # A reply that an earlier version of the program remembers knows of none.
+                answers=each.get("answers", 0),
             )
             for each in remembered["notes"]
         ),

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TypeAlias
 
 from graft_memstore.applicability import parse_applies_to
 from graft_memstore.embedding import ModelFacts, WindowVector
@@ -9,11 +10,15 @@ from graft_memstore.lexical import fold_note
 from graft_memstore.model import AppliesTo, Lifecycle, NewNote, NoteId, SimilarNote, Trust
 from graft_memstore.signature import Signature, signatures
 from graft_memstore.store.fts import Words
+from graft_memstore.store.misses import MissId
 from graft_memstore.store.notes import KnownNote
 from graft_memstore.write.hashes import content_hash, value_hash
 
 ONE_WINDOW_CHARS = 120
 """A title of at most so many characters surely fits one window of 240 tokens."""
+
+Place: TypeAlias = tuple[str, bytes]
+"""Scope and content hash."""
 
 JUDGED_WRONG = frozenset({Trust.HELD, Trust.REJECTED})
 
@@ -33,6 +38,11 @@ class PreparedNote:
     signatures: tuple[Signature, ...]
 
     @property
+    def place(self) -> Place:
+        """Its scope and its content: two notes of a batch that share both are one."""
+        return self.note.scope, self.content_hash
+
+    @property
     def has_passages(self) -> bool:
         """Whether it has text beyond what its title's vector stands for."""
         return bool(self.note.body.strip()) or len(self.note.title) > ONE_WINDOW_CHARS
@@ -40,11 +50,12 @@ class PreparedNote:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TitleVector:
-    """The vector of a new note's title, and who is like it."""
+    """The vector of a new note's title, who is like it, and what it may answer."""
 
     model: ModelFacts
     window: WindowVector
-    similar: tuple[SimilarNote, ...]
+    similar: tuple[SimilarNote, ...] = ()
+    answered: tuple[MissId, ...] = ()
 
 
 def prepare(note: NewNote) -> PreparedNote:

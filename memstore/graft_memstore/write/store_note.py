@@ -36,6 +36,7 @@ from graft_memstore.store.sources import add_sources
 from graft_memstore.store.states import insert_state, read_state
 from graft_memstore.store.transaction import Transaction
 from graft_memstore.write.limits import SIMILAR_MAX
+from graft_memstore.write.misses import mark_answered
 from graft_memstore.write.prepare import (
     JUDGED_WRONG,
     PreparedNote,
@@ -57,6 +58,7 @@ class StoredReply:
 
     Attributes:
         event: 0 when nothing changed.
+        answers: earlier questions in vain that it may answer.
     """
 
     id: NoteId
@@ -65,6 +67,7 @@ class StoredReply:
     scope: str
     event: int
     similar: tuple[SimilarNote, ...] = ()
+    answers: int = 0
 
 
 def store_note(
@@ -133,8 +136,15 @@ def _store_new(
     insert_words(connection, seq, words_of(note.title, note.body, note.keywords))
     insert_signatures(connection, seq, prepared.signatures)
     _store_vectors(connection, note_id, prepared, vector)
+    answered = () if vector is None else vector.answered
     return StoredReply(
-        id=note_id, duplicate=False, state=state, scope=note.scope, event=event, similar=similar
+        id=note_id,
+        duplicate=False,
+        state=state,
+        scope=note.scope,
+        event=event,
+        similar=similar,
+        answers=mark_answered(connection, answered, note_id, transaction.at_ms),
     )
 
 

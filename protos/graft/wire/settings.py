@@ -170,6 +170,14 @@ SETTINGS = (
         help="Tokens of a question that are embedded; 0: 256 on a processor, 512 on a GPU.",
     ),
     Setting(
+        name="misses",
+        variable="GRAFT_MISSES",
+        rule=Flag(),
+        default="1",
+        help="Keep questions that nothing answered, for `graft misses`; they stay in the"
+        " profile's file.",
+    ),
+    Setting(
         name="log_level",
         variable="GRAFT_LOG_LEVEL",
         rule=one_of("debug", "info", "warning", "error"),

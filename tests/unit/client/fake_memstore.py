@@ -58,6 +58,13 @@ class FakeState:
     explain_reply: recall_service_pb2.ExplainResponse = field(
         default_factory=recall_service_pb2.ExplainResponse
     )
+    misses_reply: recall_service_pb2.ListMissesResponse = field(
+        default_factory=lambda: recall_service_pb2.ListMissesResponse(kept=True)
+    )
+    clear_reply: recall_service_pb2.ClearMissesResponse = field(
+        default_factory=recall_service_pb2.ClearMissesResponse
+    )
+    insert_answers: int = 0
     status_reply: daemon_service_pb2.GetStatusResponse = field(
         default_factory=lambda: daemon_service_pb2.GetStatusResponse(pid=4242, build="0.1.0+1")
     )
@@ -186,6 +193,20 @@ class FakeMemstore(
         return self.state.explain_reply
 
     @override
+    def ListMisses(
+        self, request: recall_service_pb2.ListMissesRequest, context: grpc.ServicerContext
+    ) -> recall_service_pb2.ListMissesResponse:
+        self._enter("ListMisses", request, context)
+        return self.state.misses_reply
+
+    @override
+    def ClearMisses(
+        self, request: recall_service_pb2.ClearMissesRequest, context: grpc.ServicerContext
+    ) -> recall_service_pb2.ClearMissesResponse:
+        self._enter("ClearMisses", request, context)
+        return self.state.clear_reply
+
+    @override
     def ListProfiles(
         self, request: profiles_service_pb2.ListProfilesRequest, context: grpc.ServicerContext
     ) -> profiles_service_pb2.ListProfilesResponse:
@@ -286,7 +307,7 @@ class FakeMemstore(
             if new.HasField(name):
                 setattr(note, name, getattr(new, name))
         self.state.notes[note.id] = note
-        return _inserted(note, duplicate=False)
+        return _inserted(note, duplicate=False, answers=self.state.insert_answers)
 
     def _find(self, piece: str, context: grpc.ServicerContext) -> note_pb2.Note:
         fits = [
@@ -332,7 +353,9 @@ def add_to(server: grpc.Server, state: FakeState) -> None:
         each(fake, server)
 
 
-def _inserted(note: note_pb2.Note, *, duplicate: bool) -> notes_service_pb2.InsertedNote:
+def _inserted(
+    note: note_pb2.Note, *, duplicate: bool, answers: int = 0
+) -> notes_service_pb2.InsertedNote:
     return notes_service_pb2.InsertedNote(
         id=note.id,
         duplicate=duplicate,
@@ -340,4 +363,5 @@ def _inserted(note: note_pb2.Note, *, duplicate: bool) -> notes_service_pb2.Inse
         trust=note.trust,
         scope=note.scope,
         event=0 if duplicate else 7,
+        answers=0 if duplicate else answers,
     )

@@ -53,6 +53,8 @@ def every_operation() -> list[Operation]:  # type: ignore[type-arg] # of all kin
         recall_operations.explore("p", USER, recall_operations.Walk(text="t")),
         recall_operations.classify("p", USER, "t"),
         receipt_operations.explain("p", "id"),
+        receipt_operations.misses("p", USER, limit=0),
+        receipt_operations.clear_misses("p", USER, request_id="r"),
         operations.profiles(),
         operations.add_profile("p"),
         operations.start_reindex("p", "m"),

@@ -49,6 +49,7 @@ class Room:
         root: folder of the home.
         watched: let the background threads run.
         mounts: tells what is mounted where.
+        keep_misses: keep the questions that nothing answered.
 
     Attributes:
         on_open: called with each profile that has been opened, on the thread that opened it.
@@ -56,12 +57,17 @@ class Room:
     """
 
     def __init__(
-        self, root: Path, *, watched: bool = True, mounts: Callable[[], str] = read_mounts
+        self,
+        root: Path,
+        *,
+        watched: bool = True,
+        mounts: Callable[[], str] = read_mounts,
+        keep_misses: bool = True,
     ) -> None:
         self.root = root
         self.clock = FixedClock()
         self.embedder = FakeEmbedder()
-        self.upkeep = Upkeep(self.embedder)
+        self.upkeep = Upkeep(self.embedder, keep_misses=keep_misses)
         self.profiles: Profiles[VectorIndex] = Profiles(
             StoreOptions(
                 profiles=root / "profiles",
@@ -182,10 +188,14 @@ class Room:
 
 @contextmanager
 def open_room(
-    root: Path, *, watched: bool = True, mounts: Callable[[], str] = read_mounts
+    root: Path,
+    *,
+    watched: bool = True,
+    mounts: Callable[[], str] = read_mounts,
+    keep_misses: bool = True,
 ) -> Iterator[Room]:
     """Open a room for the length of a test."""
-    room = Room(root, watched=watched, mounts=mounts)
+    room = Room(root, watched=watched, mounts=mounts, keep_misses=keep_misses)
     try:
         yield room
     finally:

@@ -20,6 +20,9 @@ WHOLE_ON_PURPOSE = {
     "store.edges_pending.SELECT_ASKED_COUNT": "holds only what waits for edges",
     "store.edges_pending.SELECT_ASKED": "walks the primary key backwards until it has enough",
     "store.erasures.SELECT_ERASURE_COUNT": "holds only what waits to be cleaned",
+    "store.misses.SELECT_MISSES": "holds MISSES_MAX rows at most",
+    "store.misses.SELECT_MISSES_SEEING": "holds MISSES_MAX rows at most",
+    "store.misses.SELECT_CLEARABLE": "holds MISSES_MAX rows at most",
 }
 """Statements that read a table without an index, and why that is right."""
 

@@ -44,13 +44,13 @@ def answered(receipt_id: str, *, text: str = "q", probability: float = 0.5) -> A
         looked_at=(),
     )
     question = Question(said=understand(text), vector=None, prior=NOTHING, scope=USER, now_ms=1)
-    return Answered(receipt=receipt, question=question)
+    return Answered(receipt=receipt, question=question, vector_model="")
 
 
 @pytest.fixture
 def scribe(still_room: Room) -> Iterator[Scribe]:
     """A scribe whose profile has no other thread."""
-    writing = Scribe(still_room.profile)
+    writing = Scribe(still_room.profile, keep_misses=True)
     yield writing
     writing.stop()
 
@@ -186,6 +186,18 @@ def test_stopping_writes_what_waits(tmp_path: Path) -> None:
 
     with open_room(tmp_path, watched=False) as again:
         assert count_written(again) == BATCH_MAX + 1
+
+
+def test_a_profile_that_is_closed_for_want_of_use_has_written_what_waited(room: Room) -> None:
+    profile = room.profile
+    scribe = room.upkeep.scribe(profile.name)
+    assert scribe is not None
+    scribe.take(answered(receipt_id_of(1)))
+
+    room.upkeep.forget(profile)
+
+    assert room.upkeep.scribe(profile.name) is None
+    assert count_written(room) == 1
 
 
 def test_one_that_cannot_be_written_for_a_bug_does_not_hold_up_the_others(

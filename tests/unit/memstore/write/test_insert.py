@@ -169,6 +169,22 @@ def test_notes_of_other_scopes_are_never_named_as_similar(room: Room) -> None:
     assert other.similar == ()
 
 
+def test_the_same_text_for_two_scopes_of_a_batch_is_like_the_notes_of_each(room: Room) -> None:
+    here, there = (
+        room.insert(note=NewNote(title="the port of staging", body="old", scope=scope), wait=True)
+        for scope in ("project:a", "project:b")
+    )
+
+    stored = room.insert_all(
+        [
+            NewNote(title="the port of staging", body="new", scope=scope)
+            for scope in ("project:a", "project:b")
+        ]
+    ).notes
+
+    assert [[each.note_id for each in note.similar] for note in stored] == [[here.id], [there.id]]
+
+
 def test_a_retired_text_does_not_come_back_silently(room: Room) -> None:
     first = room.insert(note=FULL)
     room.delete(first.id, caller=AGENT)
