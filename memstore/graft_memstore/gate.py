@@ -1,45 +1,17 @@
 """Decides whether the best candidate answers a question: STRONG, WEAK or MISS.
 
-A logistic model over a few signals that do not depend on one model's cosine scale gives a
-probability; two thresholds cut it; hard rules come after and only ever lower the answer.
-
-The coefficients are a first fit on 65 and 110 notes with 226 questions, each answerable one asked
-a second time with its note taken away, and on stores of 1 to 12 of these notes. Among 65 notes,
-.99 of the STRONG answers are right and .90 of the answerable questions get one; among 110, many of
-which touch the same subject from another side, .92 and .84.
+A logistic model over signals that do not depend on one model's cosine scale gives a probability;
+two thresholds cut it; hard rules come after and only ever lower the answer. The coefficients are
+fitted by ``bench/gate/fit.py`` and live in ``gate_model.json``.
 """
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from enum import StrEnum
 
-STRONG_PROBABILITY = 0.65
-"""From here on a candidate is handed out whole, if the rules allow."""
-WEAK_PROBABILITY = 0.20
-"""From here on its title is."""
-
-BIAS = -6.45
-TITLE_WEIGHT = 0.63
-"""For each standard deviation that the title lies above the background."""
-PASSAGE_WEIGHT = 0.09
-"""The same for the nearest passage."""
-MARGIN_WEIGHT = 1.20
-"""For each standard deviation that the candidate lies above the runner-up."""
-COVERAGE_WEIGHT = 5.8
-"""For all of the question's words, weighed by rarity, in the note."""
-TRIGRAMS_WEIGHT = 2.8
-"""For a title that is the question."""
-WORDS_WEIGHT = 0.16
-"""For the best note by BM25."""
-SIGNATURE_WEIGHT = 4.0
-"""For a note that tells of the question's very error."""
-
 MARGIN_WITHOUT_RUNNER_UP = 2.0
 """Standard deviations that stand for the margin where there is nobody to compare with."""
-MARGIN_MAX = 4.0
-"""A wider margin tells no more."""
-STANDING_MAX = 8.0
-"""No signal of one arm decides alone, however far it lies out."""
 
 WEAK_STANDING = 2.0
 """Standard deviations below which a note is called far in meaning."""
@@ -70,11 +42,21 @@ class Signals:
     Attributes:
         title: standing of the title's cosine; 0 where it has no vector.
         passage: standing of the nearest passage's cosine.
-        margin: how far the candidate's better standing lies above the runner-up's.
+        margin: how far the candidate's fused score lies above the best of the others.
         coverage: share of the question's words in the note, weighed by rarity.
+        stretch: the same of the best place in the note.
+        shared: rarity of the words that both have, summed.
+        missing: share of the question's words that other notes have and this one has not.
+        missing_rarest: rarity of the rarest of these.
+        uncovered_rarest: rarity of the rarest of the question's words that this one has not.
+        title_coverage: share of the title's words in the question.
         title_trigrams: overlap of question and title in three-letter runs.
         words: BM25 as a share of the best note's.
         named: identifiers and numbers in both.
+        unnamed: names with digits that the note lacks.
+        differing: those of which its title has others of the same make.
+        opposite: words of the question whose opposite the note has.
+        youth: 1 for a store of no notes, falling towards 0: how little it knows of other words.
         signature: 1 for a note that tells of the question's error, 0.5 for one of the same kind.
     """
 
@@ -82,9 +64,19 @@ class Signals:
     passage: float
     margin: float
     coverage: float
+    stretch: float
+    shared: float
+    missing: float
+    missing_rarest: float
+    uncovered_rarest: float
+    title_coverage: float
     title_trigrams: float
     words: float
     named: int
+    unnamed: int
+    differing: int
+    opposite: int
+    youth: float
     signature: float = 0.0
 
     def listed(self) -> tuple[tuple[str, float], ...]:
@@ -119,11 +111,39 @@ class Rules:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Contribution:
-    """What one signal adds to the logit.
+class Coefficient:
+    """What one feature counts for each unit, and between which values it counts."""
+
+    weight: float
+    low: float
+    high: float
+
+
+NO_WEIGHT = Coefficient(weight=0.0, low=0.0, high=0.0)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GateModel:
+    """A fitted gate.
 
     Attributes:
-        contribution: *weight* times *value*, which counts no further than its bounds.
+        coefficients: by the names that `features` gives.
+        strong: probability from which a candidate is handed out whole, if the rules allow.
+        weak: probability from which its title is.
+    """
+
+    bias: float
+    coefficients: Mapping[str, Coefficient]
+    strong: float
+    weak: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Contribution:
+    """What one feature adds to the logit.
+
+    Attributes:
+        contribution: *weight* times *value*, which counts no further than the model has seen it.
     """
 
     name: str
@@ -132,30 +152,41 @@ class Contribution:
     contribution: float
 
 
-def contributions(signals: Signals) -> tuple[Contribution, ...]:
-    """Return what each signal adds; together with `BIAS` they are the logit."""
-    counted = {
-        "title": (TITLE_WEIGHT, min(signals.title, STANDING_MAX)),
-        "passage": (PASSAGE_WEIGHT, min(signals.passage, STANDING_MAX)),
-        "margin": (MARGIN_WEIGHT, max(-MARGIN_MAX, min(signals.margin, MARGIN_MAX))),
-        "coverage": (COVERAGE_WEIGHT, signals.coverage),
-        "title_trigrams": (TRIGRAMS_WEIGHT, signals.title_trigrams),
-        "words": (WORDS_WEIGHT, signals.words),
-        "signature": (SIGNATURE_WEIGHT, signals.signature),
+def features(signals: Signals) -> dict[str, float]:
+    """Return what the logistic model sees: the signals, and what a few of them say together.
+
+    A title that is the question but for a word that other notes know is about something else. A
+    young store does not know which words matter, so there any word, and any number, that the note
+    lacks speaks against it, the more so the more of its title is in the question.
+    """
+    swapped = signals.title_coverage * signals.uncovered_rarest
+    return dict(signals.listed()) | {
+        "copied_but": signals.title_trigrams * signals.missing,
+        "swapped_in_youth": signals.youth * swapped,
+        "unnamed_in_youth": signals.youth * signals.unnamed,
     }
-    found = []
-    for name, value in signals.listed():
-        # What has no weight speaks through the rules alone.
-        weight, bounded = counted.get(name, (0.0, 0.0))
-        found.append(
-            Contribution(name=name, value=value, weight=weight, contribution=weight * bounded)
+
+
+def contributions(signals: Signals, model: GateModel) -> tuple[Contribution, ...]:
+    """Return what each feature adds to the logit; with the bias they are all of it.
+
+    What the model gives no weight to speaks through the rules alone.
+    """
+    return tuple(
+        Contribution(
+            name=name,
+            value=value,
+            weight=coefficient.weight,
+            contribution=coefficient.weight * max(coefficient.low, min(value, coefficient.high)),
         )
-    return tuple(found)
+        for name, value in features(signals).items()
+        for coefficient in (model.coefficients.get(name, NO_WEIGHT),)
+    )
 
 
-def probability(signals: Signals) -> float:
+def probability(signals: Signals, model: GateModel) -> float:
     """Return how likely a candidate with these signals answers the question."""
-    logit = BIAS + sum(each.contribution for each in contributions(signals))
+    logit = model.bias + sum(each.contribution for each in contributions(signals, model))
     return 1.0 / (1.0 + math.exp(-logit))
 
 
@@ -174,16 +205,21 @@ def words_agree(signals: Signals) -> bool:
     )
 
 
-def decide(signals: Signals, rules: Rules) -> Hit:
-    """Return the answer for the best candidate."""
-    chance = probability(signals)
-    if chance < WEAK_PROBABILITY and rules.all_arms:
-        return Hit.MISS
+def may_be_strong(signals: Signals, rules: Rules) -> bool:
+    """Tell whether a candidate is handed out whole if only its probability is high enough."""
+    fits = rules.is_answer and rules.applies and rules.error_fits
+    judged = rules.all_arms and rules.has_vectors
+    return fits and judged and rules.may_be_strong and words_agree(signals)
+
+
+def decide(signals: Signals, rules: Rules, model: GateModel) -> Hit:
+    """Return the answer for one candidate."""
     if not rules.all_arms:
         return _decide_by_words(signals)
-    fits = rules.is_answer and rules.applies and rules.error_fits
-    allowed = fits and rules.may_be_strong and rules.has_vectors and words_agree(signals)
-    return Hit.STRONG if chance >= STRONG_PROBABILITY and allowed else Hit.WEAK
+    chance = probability(signals, model)
+    if chance < model.weak:
+        return Hit.MISS
+    return Hit.STRONG if chance >= model.strong and may_be_strong(signals, rules) else Hit.WEAK
 
 
 COVERAGE_WEAK = 0.5

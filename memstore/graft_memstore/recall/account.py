@@ -6,9 +6,6 @@ Nothing else that explains answers looks into the gate.
 from dataclasses import dataclass, fields
 
 from graft_memstore.gate import (
-    BIAS,
-    STRONG_PROBABILITY,
-    WEAK_PROBABILITY,
     Contribution,
     Hit,
     Rules,
@@ -16,6 +13,7 @@ from graft_memstore.gate import (
     contributions,
     words_agree,
 )
+from graft_memstore.gate_model import GATE_MODEL
 
 WORDS_AGREE = "words_agree"
 """The rule that something besides the vector must speak for a STRONG answer."""
@@ -32,8 +30,8 @@ class Threshold:
 
 
 THRESHOLDS = (
-    Threshold(hit=Hit.STRONG, probability=STRONG_PROBABILITY),
-    Threshold(hit=Hit.WEAK, probability=WEAK_PROBABILITY),
+    Threshold(hit=Hit.STRONG, probability=GATE_MODEL.strong),
+    Threshold(hit=Hit.WEAK, probability=GATE_MODEL.weak),
 )
 
 
@@ -68,14 +66,14 @@ class Account:
     rules: tuple[RuleOutcome, ...]
 
 
-NO_CANDIDATE = Account(bias=BIAS, signals=(), thresholds=THRESHOLDS, rules=())
+NO_CANDIDATE = Account(bias=GATE_MODEL.bias, signals=(), thresholds=THRESHOLDS, rules=())
 
 
 def account_of(signals: Signals, rules: Rules, chance: float, hit: Hit) -> Account:
     """Return how the gate came from *signals* and *rules* to a probability and an answer."""
     return Account(
-        bias=BIAS,
-        signals=contributions(signals),
+        bias=GATE_MODEL.bias,
+        signals=contributions(signals, GATE_MODEL),
         thresholds=THRESHOLDS,
         rules=_outcomes(signals, rules, chance, hit),
     )

@@ -1,10 +1,12 @@
 """What a note's words say to a question's: how much of it they cover, how alike the titles are."""
 
 import math
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from graft_memstore.lexical import FoldedQuestion, rarity, trigrams, words_of
+from graft_memstore.contrast import differing_names, missing_names, opposite_words
+from graft_memstore.lexical import FoldedQuestion, rarity, telling, trigrams, words_of
 from graft_memstore.store.search import FoldedText
 
 STEM_CHARS_MIN = 5
@@ -13,6 +15,11 @@ STEM_SHARE = 0.75
 """Longer ones agree when they begin with the same three quarters, as inflected forms do."""
 PREFIX_CHARS = 4
 """Words are looked up by their beginnings."""
+STRETCH_SENTENCES = 2
+"""So many sentences in a row of a note are one place that may answer."""
+STRETCH_SENTENCES_MAX = 256
+"""Sentences of a long note that are looked at."""
+_SENTENCE_END = re.compile(r"(?<=[.!?;:])\s+|\n+")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -21,16 +28,38 @@ class WordEvidence:
 
     Attributes:
         coverage: share of the question's words that the note has, rare words counting more.
+        stretch: the same of the best place in the note: its title, or sentences in a row.
+        shared: rarity of all the question's words that the note has, summed.
+        missing: share of the question's words that other notes have and this one has not.
+        missing_rarest: rarity of the rarest of these.
+        missing_words: these words, rarest first.
+        uncovered_rarest: rarity of the rarest word of the question that the note has not, whether
+            other notes have it or not.
+        differing: names with digits where the note has others of the same make; in its title.
+        unnamed: names with digits that the note lacks.
+        opposite: words whose opposite the note has.
         named: identifiers and numbers that both have.
         covered: words of the question that the note has, of those that tell anything.
         telling: words of the question that tell anything.
+        title_coverage: share of the title's words that the question has, telling ones counting
+            more.
         title_trigrams: overlap of title and question in three-letter runs, 0 to 1.
     """
 
     coverage: float
+    stretch: float
+    shared: float
+    missing: float
+    missing_rarest: float
+    missing_words: tuple[str, ...]
+    uncovered_rarest: float
+    differing: tuple[str, ...]
+    unnamed: tuple[str, ...]
+    opposite: tuple[str, ...]
     named: tuple[str, ...]
     covered: int
     telling: int
+    title_coverage: float
     title_trigrams: float
 
 
@@ -40,12 +69,14 @@ class WeighedQuestion:
 
     Attributes:
         weights: how rare each word and pair is; above 0.
+        known: those that some note holds.
         prefixes: beginnings of those words that may be there in another form.
         trigrams: its three-letter runs.
     """
 
     folded: FoldedQuestion
     weights: Mapping[str, float]
+    known: frozenset[str]
     prefixes: frozenset[str]
     trigrams: frozenset[str]
 
@@ -56,6 +87,7 @@ def weigh(question: FoldedQuestion, counts: Mapping[str, int], notes: int) -> We
     return WeighedQuestion(
         folded=question,
         weights={term: rarity(term, counts[term], notes) for term in single},
+        known=frozenset(term for term in single if counts[term] > 0),
         prefixes=frozenset(term[:PREFIX_CHARS] for term in single if _inflects(term)),
         trigrams=trigrams(question.text),
     )
@@ -63,31 +95,73 @@ def weigh(question: FoldedQuestion, counts: Mapping[str, int], notes: int) -> We
 
 def compare_words(question: WeighedQuestion, note: FoldedText) -> WordEvidence:
     """Return what the words of *note* say to *question*."""
-    held = _HeldWords(note, question.prefixes)
-    covered = {term for term in question.weights if held.has(term)}
+    held = _HeldWords(_all_words(note), question.prefixes)
+    covered = _covered(question, held)
+    missing = sorted(question.known - covered, key=lambda term: (-question.weights[term], term))
     total = sum(question.weights.values())
-    texts = (note.title, note.keywords, note.body)
-    named = tuple(
-        sorted(
-            name
-            for name in question.folded.named
-            if held.has_exactly(name) or any(name in text for text in texts)
-        )
-    )
+    shared = _weight_of(question, covered)
+    text = f"{note.title}\n{note.keywords}\n{note.body}"
     return WordEvidence(
-        coverage=sum(question.weights[term] for term in covered) / total if total else 0.0,
-        named=named,
+        coverage=shared / total if total else 0.0,
+        stretch=_best_stretch(question, note) / total if total else 0.0,
+        shared=shared,
+        missing=sum(question.weights[term] for term in missing) / total if total else 0.0,
+        missing_rarest=question.weights[missing[0]] if missing else 0.0,
+        missing_words=tuple(missing),
+        uncovered_rarest=max(
+            (weight for term, weight in question.weights.items() if term not in covered),
+            default=0.0,
+        ),
+        differing=differing_names(question.folded.text, note.title),
+        unnamed=missing_names(question.folded.text, text),
+        opposite=opposite_words(question.folded.text, text),
+        named=tuple(
+            sorted(name for name in question.folded.named if held.has_exactly(name) or name in text)
+        ),
         covered=len(covered),
         telling=len(question.weights),
+        title_coverage=_title_coverage(question, note.title),
         title_trigrams=_overlap(question.trigrams, trigrams(note.title)),
     )
+
+
+def _covered(question: WeighedQuestion, held: "_HeldWords") -> frozenset[str]:
+    return frozenset(term for term in question.weights if held.has(term))
+
+
+def _weight_of(question: WeighedQuestion, terms: frozenset[str]) -> float:
+    # Added up in the question's order: a set has another one in every process.
+    return sum(weight for term, weight in question.weights.items() if term in terms)
+
+
+def _title_coverage(question: WeighedQuestion, title: str) -> float:
+    # How common a title's words are in the store was not looked up: only the question's were.
+    weights = {word: telling(word) for word in words_of(title)}
+    prefixes = frozenset(word[:PREFIX_CHARS] for word in weights if _inflects(word))
+    asked = _HeldWords(words_of(question.folded.text), prefixes)
+    total = sum(weights.values())
+    return sum(weights[word] for word in weights if asked.has(word)) / total if total else 0.0
+
+
+def _best_stretch(question: WeighedQuestion, note: FoldedText) -> float:
+    """Return the most rarity of the question's words that stands close together in the note."""
+    sentences = [each for each in _SENTENCE_END.split(note.body) if each.strip()]
+    title, *covered = (
+        _covered(question, _HeldWords(words_of(each), question.prefixes))
+        for each in (note.title, *sentences[:STRETCH_SENTENCES_MAX])
+    )
+    stretches = [
+        frozenset[str]().union(*covered[start : start + STRETCH_SENTENCES])
+        for start in range(len(covered))
+    ]
+    return max(_weight_of(question, each) for each in (title, *stretches))
 
 
 class _HeldWords:
     """The words of a note, found by themselves or by another form of them."""
 
-    def __init__(self, note: FoldedText, prefixes: frozenset[str]) -> None:
-        self._words = frozenset(_all_words(note))
+    def __init__(self, words: Iterable[str], prefixes: frozenset[str]) -> None:
+        self._words = frozenset(words)
         self._by_prefix: dict[str, list[str]] = {}
         for word in self._words:
             if word[:PREFIX_CHARS] in prefixes:

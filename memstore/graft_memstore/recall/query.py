@@ -9,6 +9,7 @@ from graft_memstore.gate import (
     COVERAGE_AGREES,
     MARGIN_WITHOUT_RUNNER_UP,
     WEAK_STANDING,
+    GateModel,
     Hit,
     Rules,
     Signals,
@@ -16,6 +17,7 @@ from graft_memstore.gate import (
     probability,
     words_agree,
 )
+from graft_memstore.gate_model import GATE_MODEL
 from graft_memstore.recall.account import NO_CANDIDATE, account_of
 from graft_memstore.recall.answer import (
     DeadEnd,
@@ -39,6 +41,10 @@ CANDIDATES_WANTED = 16
 """Notes that each arm is asked for."""
 NEAR_MAX = 5
 """Titles that a MISS names."""
+YOUNG_NOTES = 10
+"""A store of so many notes knows half of what it can of which words are common."""
+WORDS_NAMED_MAX = 3
+"""Words of the question that a reason names."""
 NO_ASPECTS = Aspects(title=None, passage=None)
 
 
@@ -60,7 +66,7 @@ def answer_query(
 ) -> QueryAnswer:
     """Return the gate's answer from the snapshot that *connection* has open."""
     gathered = gather(connection, index, question, CANDIDATES_WANTED)
-    judged = _judge(connection, gathered, question.context)
+    judged = judge(connection, gathered, question.context)
     best = judged[0] if judged else None
     hit = best.hit if best else Hit.MISS
     return QueryAnswer(
@@ -88,7 +94,9 @@ def answer_query(
     )
 
 
-def _judge(connection: Connection, gathered: Gathered, context: Context) -> list[Judged]:
+def judge(
+    connection: Connection, gathered: Gathered, context: Context, model: GateModel = GATE_MODEL
+) -> list[Judged]:
     """Return the best candidates, likeliest first; a STRONG one before all others."""
     finalists = choose_finalists(connection, gathered.ranked, context)
     seqs = [each.candidate.scores.seq for each in finalists]
@@ -122,8 +130,8 @@ def _judge(connection: Connection, gathered: Gathered, context: Context) -> list
                 signals=signals,
                 rules=rules,
                 evidence=evidence,
-                chance=probability(signals),
-                hit=decide(signals, rules),
+                chance=probability(signals, model),
+                hit=decide(signals, rules, model),
             )
         )
     # Sorting keeps the fused order, newer notes first, among equals.
@@ -141,9 +149,19 @@ def _signals(
         passage=standing(aspect.passage, background),
         margin=margin,
         coverage=evidence.coverage,
+        stretch=evidence.stretch,
+        shared=evidence.shared,
+        missing=evidence.missing,
+        missing_rarest=evidence.missing_rarest,
+        uncovered_rarest=evidence.uncovered_rarest,
+        title_coverage=evidence.title_coverage,
         title_trigrams=evidence.title_trigrams,
         words=words / best_words if best_words else 0.0,
         named=len(evidence.named),
+        unnamed=len(evidence.unnamed),
+        differing=len(evidence.differing),
+        opposite=len(evidence.opposite),
+        youth=YOUNG_NOTES / (YOUNG_NOTES + gathered.words.notes),
         signature=gathered.signatures.strength(candidate.scores.seq),
     )
 
@@ -170,7 +188,7 @@ def _dead_ends(judged: Sequence[Judged]) -> tuple[DeadEnd, ...]:
     for each in judged:
         if not each.circumstances.is_answer:
             level = replace(each.signals, margin=max(each.signals.margin, 0.0))
-            if decide(level, each.rules) is not Hit.MISS:
+            if decide(level, each.rules, GATE_MODEL) is not Hit.MISS:
                 near.append(each)
     return tuple(
         DeadEnd(
@@ -190,22 +208,40 @@ def _context_wanted(judged: Sequence[Judged]) -> tuple[str, ...]:
 
 def _reasons(judged: Judged) -> list[str]:
     """Return in plain words what speaks against a candidate, the weightiest first."""
-    signals, evidence = judged.signals, judged.evidence
-    reasons = []
-    if not judged.rules.all_arms:
-        reasons.append("compared by words alone")
-    elif not judged.rules.has_vectors:
-        reasons.append("not embedded yet")
-    elif signals.standing < WEAK_STANDING:
-        reasons.append("far in meaning")
-    if evidence.telling and signals.coverage < COVERAGE_AGREES:
-        reasons.append(f"has {evidence.covered} of the question's {evidence.telling} words")
-    if signals.margin < 0.0 and judged.rules.all_arms:
-        reasons.append("another note is nearer")
+    reasons = [*_distance(judged), *_contrast(judged.evidence), *_standing_back(judged)]
     reasons += _held_back(judged)
-    if not reasons and not words_agree(signals):
+    if not reasons and not words_agree(judged.signals):
         reasons.append("shares no telling word with the question")
     return reasons or ["near, but not enough speaks for it"]
+
+
+def _distance(judged: Judged) -> list[str]:
+    if not judged.rules.all_arms:
+        return ["compared by words alone"]
+    if not judged.rules.has_vectors:
+        return ["not embedded yet"]
+    return ["far in meaning"] if judged.signals.standing < WEAK_STANDING else []
+
+
+def _contrast(evidence: WordEvidence) -> list[str]:
+    reasons = []
+    if evidence.differing:
+        reasons.append(f"tells of another one than {_listed(evidence.differing)}")
+    if evidence.opposite:
+        reasons.append(f"says the opposite of {_listed(evidence.opposite)}")
+    return reasons
+
+
+def _standing_back(judged: Judged) -> list[str]:
+    signals, evidence = judged.signals, judged.evidence
+    reasons = []
+    if evidence.telling and signals.coverage < COVERAGE_AGREES:
+        reasons.append(f"has {evidence.covered} of the question's {evidence.telling} words")
+    elif evidence.missing_words:
+        reasons.append(f"says nothing of {_listed(evidence.missing_words)}")
+    if signals.margin < 0.0 and judged.rules.all_arms:
+        reasons.append("another note is nearer")
+    return reasons
 
 
 def _held_back(judged: Judged) -> list[str]:
@@ -216,3 +252,7 @@ def _held_back(judged: Judged) -> list[str]:
     if not judged.rules.may_be_strong:
         reasons.append(f"its trust is {judged.note.trust}")
     return reasons
+
+
+def _listed(words: Sequence[str]) -> str:
+    return ", ".join(words[:WORDS_NAMED_MAX])

@@ -10,7 +10,7 @@ from tests.unit.memstore.recall.store_builder import (
 )
 
 from graft_memstore.applicability import Fit
-from graft_memstore.gate import MARGIN_MAX, Hit
+from graft_memstore.gate import MARGIN_WITHOUT_RUNNER_UP, Hit
 from graft_memstore.model import NoteId, NoteKind, ScopeFilter, Trust
 from graft_memstore.recall.answer import QueryAnswer
 from graft_memstore.recall.aside import ANSWERS_MAX, ASIDE_MAX
@@ -125,7 +125,7 @@ def test_a_dead_end_comes_beside_the_answer_and_takes_nothing_from_it(store: Not
     assert (before.hit, before.dead_ends) == (Hit.STRONG, ())
     assert (after.hit, after.note_id, named(after)) == (Hit.STRONG, note_id, [tried])
     assert (after.dead_ends[0].title, after.dead_ends[0].trust) == (TRIED, Trust.OBSERVED)
-    assert dict(after.signals)["margin"] > MARGIN_MAX
+    assert dict(after.signals)["margin"] > MARGIN_WITHOUT_RUNNER_UP
 
 
 def test_a_dead_end_that_is_nearer_does_not_hide_the_answer(store: NoteStore) -> None:

@@ -36,7 +36,8 @@ def test_it_agrees_with_the_answer(served: Served, text: str) -> None:
         answer.hit,
         answer.probability,
     )
-    assert [(each.name, each.value) for each in told.signals] == [
+    # Behind the signals comes what the model makes of several of them.
+    assert [(each.name, each.value) for each in told.signals][: len(answer.signals)] == [
         (each.name, each.value) for each in answer.signals
     ]
     assert told.probability == pytest.approx(1 / (1 + math.exp(-logit)))

@@ -1,0 +1,86 @@
+"""What sets a question apart from a note that looks like it: other names, opposite words.
+
+Both sides are folded text. Only what the question says and the note does not counts, since a note
+says more than any question.
+"""
+
+import re
+from collections.abc import Iterable
+
+# Letters count from a word's beginning alone: otherwise a long word would be read once a letter.
+_NAME = re.compile(r"(?:(?<![a-z])[a-z]++)?\d+(?:\.\d+)*[a-z]*")
+_LETTERS = re.compile(r"\d+(?:\.\d+)*")
+_WORD = re.compile(r"[a-z']+")
+VERSION_PARTS_MAX = 6
+"""Parts of a version that are compared."""
+
+_OPPOSITES = """
+enable disable; enabled disabled; add remove; add delete; create delete; create drop;
+start stop; install uninstall; increase decrease; increase reduce; raise lower; grow
+shrink; open close; lock unlock; mount unmount; pin unpin; attach detach; connect
+disconnect; encrypt decrypt; compress decompress; include exclude; allow deny; allow
+forbid; allow block; accept reject; accept refuse; merge split; join split; push pull;
+upload download; import export; encode decode; upgrade downgrade; show hide; first last;
+before after; min max; minimum maximum; ascending descending; oldest newest; read write;
+load save; pause resume; subscribe unsubscribe; register unregister; serialize
+deserialize; pack unpack; zip unzip; set unset; commit revert; apply revert; backup
+restore; shorten lengthen; faster slower; always never; on off; up down; left right;
+inside outside; public private; local remote; keep drop; keep delete; keep remove; skip
+run; ignore honour; mute unmute; freeze thaw; widen narrow; append prepend; inherit
+override; opt-in opt-out; sync async; synchronous asynchronous; blocking nonblocking;
+client server; strip keep; hold lift; shared exclusive
+"""
+
+
+def _table() -> dict[str, frozenset[str]]:
+    table: dict[str, set[str]] = {}
+    for pair in _OPPOSITES.split(";"):
+        left, right = pair.split()
+        table.setdefault(left, set()).add(right)
+        table.setdefault(right, set()).add(left)
+    return {word: frozenset(others) for word, others in table.items()}
+
+
+OPPOSITES = _table()
+"""Words and those that turn what they say into its opposite."""
+
+
+def names_in(folded: str) -> frozenset[str]:
+    """Return the tokens of *folded* text that hold a digit."""
+    return frozenset(match[0] for match in _NAME.finditer(folded))
+
+
+def differing_names(question: str, note: str) -> tuple[str, ...]:
+    """Return the question's names that the note lacks though it has others of their make.
+
+    ``snowcam5`` differs from ``snowcam7``, ``3.10`` from ``3.11``; a name of a make that the note
+    knows nothing of says nothing against it.
+    """
+    asked, held = names_in(question), names_in(note)
+    makes = {_make(name) for name in held}
+    return tuple(
+        sorted(name for name in asked if not _is_held(name, held) and _make(name) in makes)
+    )
+
+
+def missing_names(question: str, note: str) -> tuple[str, ...]:
+    """Return the question's names that the note lacks."""
+    held = names_in(note)
+    return tuple(sorted(name for name in names_in(question) if not _is_held(name, held)))
+
+
+def opposite_words(question: str, note: str) -> tuple[str, ...]:
+    """Return the question's words whose opposite is in the note while they themselves are not."""
+    asked = set(_WORD.findall(question))
+    held = set(_WORD.findall(note))
+    return tuple(sorted(word for word in asked & OPPOSITES.keys() - held if OPPOSITES[word] & held))
+
+
+def _make(name: str) -> str:
+    """Return a name with its numbers taken out, keeping how many parts they have."""
+    return _LETTERS.sub(lambda found: "0" * min(found[0].count(".") + 1, VERSION_PARTS_MAX), name)
+
+
+def _is_held(name: str, held: Iterable[str]) -> bool:
+    """Tell whether a name is there, a shorter version standing for the longer ones it begins."""
+    return any(name == other or other.startswith(f"{name}.") for other in held)
