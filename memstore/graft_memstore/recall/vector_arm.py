@@ -126,8 +126,10 @@ def _by_bytes(
             search.vector, wanted, scopes=None if scope.all else scope.scopes, among=among
         )
         checked = _check(search, proposal.chunk_ids)
-        found = _best_of_notes(search.vector, checked, newer)
-        if len(found) >= search.wanted or proposal.complete:
+        # Newer notes do not make up for proposed ones that are gone: what was not proposed yet may
+        # be nearer than they are.
+        if len(np.unique(checked.seqs)) >= search.wanted or proposal.complete:
+            found = _best_of_notes(search.vector, checked, newer)
             return NearNotes(cosines=found, background=proposal.background)
         wanted *= GROWTH
 

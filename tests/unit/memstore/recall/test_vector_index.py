@@ -222,6 +222,21 @@ def test_the_index_agrees_with_the_model_through_any_changes(
         assert found == filled.model.nearest(question, scopes, keyword, 10)
 
 
+def test_newer_notes_do_not_make_up_for_deleted_ones(tmp_path: Path) -> None:
+    with open_store(tmp_path / "graft.db", SMALL) as store:
+        filled, index = Filled(store, SMALL), VectorIndex(MODEL, SMALL)
+        for _ in range(60):
+            filled.add()
+        index.load(store.connection)
+        question = filled.question()
+        for seq in filled.model.nearest(question, (), "", 8):
+            filled.delete(seq)
+        for _ in range(12):
+            filled.add()
+
+        assert near(filled, index, question) == filled.model.nearest(question, (), "", 10)
+
+
 def test_more_new_vectors_than_the_index_may_miss_are_found_by_bits(tmp_path: Path) -> None:
     with open_store(tmp_path / "graft.db", TINY) as store:
         filled, index = Filled(store, TINY), VectorIndex(MODEL, TINY)
