@@ -5,12 +5,6 @@ from dataclasses import dataclass
 
 from graft_memstore.model import Background
 
-WORDS_WEIGHT = 1.25
-"""What the best note by words gains, in standard deviations of cosine."""
-PIECES_WEIGHT = 0.5
-"""The same for runs of letters inside words."""
-SIGNATURE_WEIGHT = 4.0
-"""What a note with the question's error gains; one with an error of its kind gains a share."""
 DEVIATION_MIN = 1e-3
 """Below this a spread of cosines is no spread but a store of one text."""
 
@@ -35,6 +29,26 @@ class ArmScores:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Weights:
+    """What the best note of an arm gains, in standard deviations of cosine.
+
+    The values were swept by ``bench/gate/ranking.py``.
+
+    Attributes:
+        words: by words.
+        pieces: by runs of letters inside words.
+        signature: by the question's error; one with an error of its kind gains a share.
+    """
+
+    words: float
+    pieces: float
+    signature: float
+
+
+WEIGHTS = Weights(words=1.25, pieces=0.5, signature=4.0)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Fused:
     """A note and its score from all arms."""
 
@@ -42,7 +56,9 @@ class Fused:
     score: float
 
 
-def fuse(found: Sequence[ArmScores], background: Background) -> list[Fused]:
+def fuse(
+    found: Sequence[ArmScores], background: Background, weights: Weights = WEIGHTS
+) -> list[Fused]:
     """Return the notes best first; equal ones newer first.
 
     A cosine counts by its distance from the question's background, BM25 by its share of the
@@ -54,9 +70,9 @@ def fuse(found: Sequence[ArmScores], background: Background) -> list[Fused]:
         Fused(
             scores=each,
             score=standing(each.cosine, background)
-            + WORDS_WEIGHT * _share(each.words, words_best)
-            + PIECES_WEIGHT * _share(each.pieces, pieces_best)
-            + SIGNATURE_WEIGHT * (each.signature or 0.0),
+            + weights.words * _share(each.words, words_best)
+            + weights.pieces * _share(each.pieces, pieces_best)
+            + weights.signature * (each.signature or 0.0),
         )
         for each in found
     ]

@@ -7,9 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from graft_memstore.fusion import (
-    PIECES_WEIGHT,
-    SIGNATURE_WEIGHT,
-    WORDS_WEIGHT,
+    WEIGHTS,
     ArmScores,
     blend,
     fuse,
@@ -39,9 +37,9 @@ def model(found: list[ArmScores]) -> list[int]:
     most_pieces = max([each.pieces or 0 for each in found] or [0]) or 1
     totals = {}
     for each in found:
-        totals[each.seq] = WORDS_WEIGHT * ((each.words or 0) / most_words)
-        totals[each.seq] += PIECES_WEIGHT * ((each.pieces or 0) / most_pieces)
-        totals[each.seq] += SIGNATURE_WEIGHT * (each.signature or 0)
+        totals[each.seq] = WEIGHTS.words * ((each.words or 0) / most_words)
+        totals[each.seq] += WEIGHTS.pieces * ((each.pieces or 0) / most_pieces)
+        totals[each.seq] += WEIGHTS.signature * (each.signature or 0)
         if each.cosine is not None:
             totals[each.seq] += (each.cosine - 0.8) / 0.02
     return sorted(totals, key=lambda seq: (-totals[seq], -seq))
