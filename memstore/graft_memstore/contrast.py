@@ -65,15 +65,20 @@ def differing_names(question: str, note: str) -> tuple[str, ...]:
 
 def missing_names(question: str, note: str) -> tuple[str, ...]:
     """Return the question's names that the note lacks."""
+    asked = names_in(question)
+    if not asked:
+        return ()
     held = names_in(note)
-    return tuple(sorted(name for name in names_in(question) if not _is_held(name, held)))
+    return tuple(sorted(name for name in asked if not _is_held(name, held)))
 
 
 def opposite_words(question: str, note: str) -> tuple[str, ...]:
     """Return the question's words whose opposite is in the note while they themselves are not."""
-    asked = set(_WORD.findall(question))
+    asked = OPPOSITES.keys() & _WORD.findall(question)
+    if not asked:
+        return ()
     held = set(_WORD.findall(note))
-    return tuple(sorted(word for word in asked & OPPOSITES.keys() - held if OPPOSITES[word] & held))
+    return tuple(sorted(word for word in asked - held if OPPOSITES[word] & held))
 
 
 def _make(name: str) -> str:

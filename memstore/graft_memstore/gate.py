@@ -118,6 +118,10 @@ class Coefficient:
     low: float
     high: float
 
+    def counted(self, value: float) -> float:
+        """Return what a feature of this *value* adds to the logit."""
+        return self.weight * max(self.low, min(value, self.high))
+
 
 NO_WEIGHT = Coefficient(weight=0.0, low=0.0, high=0.0)
 
@@ -177,7 +181,7 @@ def contributions(signals: Signals, model: GateModel) -> tuple[Contribution, ...
             name=name,
             value=value,
             weight=coefficient.weight,
-            contribution=coefficient.weight * max(coefficient.low, min(value, coefficient.high)),
+            contribution=coefficient.counted(value),
         )
         for name, value in features(signals).items()
         for coefficient in (model.coefficients.get(name, NO_WEIGHT),)
@@ -186,7 +190,8 @@ def contributions(signals: Signals, model: GateModel) -> tuple[Contribution, ...
 
 def probability(signals: Signals, model: GateModel) -> float:
     """Return how likely a candidate with these signals answers the question."""
-    logit = model.bias + sum(each.contribution for each in contributions(signals, model))
+    seen = features(signals)
+    logit = model.bias + sum(each.counted(seen[name]) for name, each in model.coefficients.items())
     return 1.0 / (1.0 + math.exp(-logit))
 
 

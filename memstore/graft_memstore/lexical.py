@@ -167,9 +167,9 @@ def fold_question(text: str) -> FoldedQuestion:
     )
 
 
-def words_of(folded: str) -> Iterator[str]:
-    """Give the single words of text that `fold_note` made."""
-    return (match[0] for match in _WORD.finditer(folded))
+def words_of(folded: str) -> list[str]:
+    """Return the single words of text that `fold_note` made, in their order."""
+    return _WORD.findall(folded)
 
 
 def trigrams(folded: str) -> frozenset[str]:

@@ -2,7 +2,7 @@
 
 import math
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from graft_memstore.contrast import differing_names, missing_names, opposite_words
@@ -95,15 +95,19 @@ def weigh(question: FoldedQuestion, counts: Mapping[str, int], notes: int) -> We
 
 def compare_words(question: WeighedQuestion, note: FoldedText) -> WordEvidence:
     """Return what the words of *note* say to *question*."""
-    held = _HeldWords(_all_words(note), question.prefixes)
-    covered = _covered(question, held)
+    words = _words_by_place(note)
+    held = _HeldWords(
+        frozenset().union(words.title, words.elsewhere, *words.sentences), question.prefixes
+    )
+    forms = {term: found for term in question.weights if (found := held.forms_of(term))}
+    covered = frozenset(forms)
     missing = sorted(question.known - covered, key=lambda term: (-question.weights[term], term))
     total = sum(question.weights.values())
     shared = _weight_of(question, covered)
     text = f"{note.title}\n{note.keywords}\n{note.body}"
     return WordEvidence(
         coverage=shared / total if total else 0.0,
-        stretch=_best_stretch(question, note) / total if total else 0.0,
+        stretch=_best_stretch(question, words, forms) / total if total else 0.0,
         shared=shared,
         missing=sum(question.weights[term] for term in missing) / total if total else 0.0,
         missing_rarest=question.weights[missing[0]] if missing else 0.0,
@@ -125,10 +129,6 @@ def compare_words(question: WeighedQuestion, note: FoldedText) -> WordEvidence:
     )
 
 
-def _covered(question: WeighedQuestion, held: "_HeldWords") -> frozenset[str]:
-    return frozenset(term for term in question.weights if held.has(term))
-
-
 def _weight_of(question: WeighedQuestion, terms: frozenset[str]) -> float:
     # Added up in the question's order: a set has another one in every process.
     return sum(weight for term, weight in question.weights.items() if term in terms)
@@ -138,17 +138,41 @@ def _title_coverage(question: WeighedQuestion, title: str) -> float:
     # How common a title's words are in the store was not looked up: only the question's were.
     weights = {word: telling(word) for word in words_of(title)}
     prefixes = frozenset(word[:PREFIX_CHARS] for word in weights if _inflects(word))
-    asked = _HeldWords(words_of(question.folded.text), prefixes)
+    asked = _HeldWords(frozenset(words_of(question.folded.text)), prefixes)
     total = sum(weights.values())
-    return sum(weights[word] for word in weights if asked.has(word)) / total if total else 0.0
+    found = sum(weights[word] for word in weights if asked.forms_of(word))
+    return found / total if total else 0.0
 
 
-def _best_stretch(question: WeighedQuestion, note: FoldedText) -> float:
-    """Return the most rarity of the question's words that stands close together in the note."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _WordsByPlace:
+    """The words of a note by where they stand: title, first sentences, everything else."""
+
+    title: frozenset[str]
+    sentences: list[frozenset[str]]
+    elsewhere: frozenset[str]
+
+
+def _words_by_place(note: FoldedText) -> _WordsByPlace:
     sentences = [each for each in _SENTENCE_END.split(note.body) if each.strip()]
+    others = (note.keywords, note.cjk, *sentences[STRETCH_SENTENCES_MAX:])
+    return _WordsByPlace(
+        title=frozenset(words_of(note.title)),
+        sentences=[frozenset(words_of(each)) for each in sentences[:STRETCH_SENTENCES_MAX]],
+        elsewhere=frozenset(word for text in others for word in words_of(text)),
+    )
+
+
+def _best_stretch(
+    question: WeighedQuestion, words: _WordsByPlace, forms: Mapping[str, frozenset[str]]
+) -> float:
+    """Return the most rarity of the question's words that stands close together in the note.
+
+    *forms* are the words of the note that each covered word of the question is there as.
+    """
     title, *covered = (
-        _covered(question, _HeldWords(words_of(each), question.prefixes))
-        for each in (note.title, *sentences[:STRETCH_SENTENCES_MAX])
+        frozenset(term for term, found in forms.items() if not found.isdisjoint(place))
+        for place in (words.title, *words.sentences)
     )
     stretches = [
         frozenset[str]().union(*covered[start : start + STRETCH_SENTENCES])
@@ -158,29 +182,25 @@ def _best_stretch(question: WeighedQuestion, note: FoldedText) -> float:
 
 
 class _HeldWords:
-    """The words of a note, found by themselves or by another form of them."""
+    """Words of a text, found by themselves or by another form of them."""
 
-    def __init__(self, words: Iterable[str], prefixes: frozenset[str]) -> None:
-        self._words = frozenset(words)
+    def __init__(self, words: frozenset[str], prefixes: frozenset[str]) -> None:
+        self._words = words
         self._by_prefix: dict[str, list[str]] = {}
-        for word in self._words:
+        for word in words:
             if word[:PREFIX_CHARS] in prefixes:
                 self._by_prefix.setdefault(word[:PREFIX_CHARS], []).append(word)
 
     def has_exactly(self, word: str) -> bool:
         return word in self._words
 
-    def has(self, word: str) -> bool:
-        if word in self._words:
-            return True
-        return _inflects(word) and any(
-            _same_stem(word, other) for other in self._by_prefix.get(word[:PREFIX_CHARS], ())
-        )
-
-
-def _all_words(note: FoldedText) -> Iterable[str]:
-    for text in (note.title, note.keywords, note.body, note.cjk):
-        yield from words_of(text)
+    def forms_of(self, word: str) -> frozenset[str]:
+        """Return *word* and its other forms, as far as they are there."""
+        found = {word} & self._words
+        if _inflects(word):
+            others = self._by_prefix.get(word[:PREFIX_CHARS], ())
+            found |= {other for other in others if _same_stem(word, other)}
+        return frozenset(found)
 
 
 def _inflects(word: str) -> bool:
