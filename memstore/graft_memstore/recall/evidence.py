@@ -6,7 +6,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from graft_memstore.contrast import differing_names, missing_names, opposite_words
-from graft_memstore.lexical import FoldedQuestion, rarity, telling, trigrams, words_of
+from graft_memstore.lexical import (
+    FUNCTION_WORDS,
+    FoldedQuestion,
+    rarity,
+    telling,
+    trigrams,
+    words_of,
+)
 from graft_memstore.store.search import FoldedText
 
 STEM_CHARS_MIN = 5
@@ -32,7 +39,7 @@ class WordEvidence:
         shared: rarity of all the question's words that the note has, summed.
         missing: share of the question's words that other notes have and this one has not.
         missing_rarest: rarity of the rarest of these.
-        missing_words: these words, rarest first.
+        missing_words: these words, rarest first, without those that only hold a sentence together.
         uncovered_rarest: rarity of the rarest word of the question that the note has not, whether
             other notes have it or not.
         differing: names with digits where the note has others of the same make; in its title.
@@ -111,7 +118,7 @@ def compare_words(question: WeighedQuestion, note: FoldedText) -> WordEvidence:
         shared=shared,
         missing=sum(question.weights[term] for term in missing) / total if total else 0.0,
         missing_rarest=question.weights[missing[0]] if missing else 0.0,
-        missing_words=tuple(missing),
+        missing_words=tuple(term for term in missing if term not in FUNCTION_WORDS),
         uncovered_rarest=max(
             (weight for term, weight in question.weights.items() if term not in covered),
             default=0.0,
