@@ -32,8 +32,8 @@ HIDDEN_COUNTS = 0.5
 """What a question without its note counts: it is easier than most that nothing answers."""
 SMALL_COUNTS = 0.5
 """What a question to a store that was cut small counts."""
-SMALL_UNANSWERABLE_COUNTS = 1.0
-"""The same where its note does not answer: of what is asked of a young store most is unanswered."""
+SMALL_UNANSWERABLE_COUNTS = 0.6
+"""The same where its note does not answer: more costs a lone note the answer to its paraphrase."""
 RIDGE = 3.0
 EXTREMES = (0.002, 0.998)
 """Quantiles at which a feature is cut: further out nothing was seen."""
@@ -45,8 +45,8 @@ NEAR_COPIES = frozenset({"one_word_off", "opposite", "wrong_version"})
 NEAR_COPY_COUNTS = 0.25
 """What a near copy of a good question counts when the threshold is set: our questions hold many
 more of them, on purpose, than people ask."""
-WEAK = 0.25
-"""Below one chance in four a title is only a near one."""
+WEAK = 0.3
+"""Below three chances in ten a title is only a near one."""
 
 SIGNS = {
     "title": 1,

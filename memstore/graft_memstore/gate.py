@@ -41,7 +41,7 @@ class Signals:
 
     Attributes:
         title: standing of the title's cosine; 0 where it has no vector.
-        passage: standing of the nearest passage's cosine.
+        passage: standing of the nearest passage's cosine; the title's where there is no body.
         margin: how far the candidate's fused score lies above the best of the others.
         coverage: share of the question's words in the note, weighed by rarity.
         stretch: the same of the best place in the note.

@@ -146,7 +146,7 @@ def _signals(
     words = candidate.scores.words or 0.0
     return Signals(
         title=standing(aspect.title, background),
-        passage=standing(aspect.passage, background),
+        passage=standing(aspect.title if aspect.passage is None else aspect.passage, background),
         margin=margin,
         coverage=evidence.coverage,
         stretch=evidence.stretch,
@@ -183,12 +183,21 @@ def _near(judged: Judged) -> NearTitle:
 
 
 def _dead_ends(judged: Sequence[Judged]) -> tuple[DeadEnd, ...]:
-    """Return the dead ends that would be worth opening if no answer stood above them."""
+    """Return the dead ends that would be worth opening if they stood alone.
+
+    What the answer beside them has more of, words and nearness, takes nothing from them.
+    """
     near = []
     for each in judged:
         if not each.circumstances.is_answer:
-            level = replace(each.signals, margin=max(each.signals.margin, 0.0))
-            if decide(level, each.rules, GATE_MODEL) is not Hit.MISS:
+            alone = replace(
+                each.signals,
+                margin=max(each.signals.margin, MARGIN_WITHOUT_RUNNER_UP),
+                words=1.0,
+                missing=0.0,
+                missing_rarest=0.0,
+            )
+            if decide(alone, each.rules, GATE_MODEL) is not Hit.MISS:
                 near.append(each)
     return tuple(
         DeadEnd(
