@@ -101,6 +101,6 @@ QUESTIONS = (
         "can a customer be charged twice when a payment request is retried?",
         "asked as a person asks",
     ),
-    Question("why is the docker image so large", "near, but another problem"),
+    Question("docker build cannot copy a file outside its context", "near, but another problem"),
     Question("how do I rotate the TLS certificates of the mail server", "never seen before"),
 )
