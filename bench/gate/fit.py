@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from bench.gate.cases import Case, collect, collect_small
 from bench.gate.corpora import digest_of, read_corpora
 from bench.gate.logistic import Fitted, Floats, fit
+from bench.gate.report import worth_of_one
 from bench.gate.vectors import kept_vectors
 from graft_memstore.embedding import Embedder
 
@@ -37,7 +38,6 @@ SMALL_UNANSWERABLE_COUNTS = 0.6
 RIDGE = 3.0
 EXTREMES = (0.002, 0.998)
 """Quantiles at which a feature is cut: further out nothing was seen."""
-UNANSWERABLE_SHARE = 0.25
 PRECISION = 0.955
 """Share of STRONG answers that must be right: a little more than is promised, since questions that
 nobody has seen do a little worse."""
@@ -186,8 +186,7 @@ def curve(answers: Iterable[Decided]) -> list[Point]:
     ordered = sorted(answers, key=lambda each: -each.chance)
     answerable = sum(each.case.answerable for each in ordered)
     others = sum(_counted(each.case) for each in ordered if not each.case.answerable)
-    share = UNANSWERABLE_SHARE / (1.0 - UNANSWERABLE_SHARE)
-    worth = share * answerable / others if others else 0.0
+    worth = worth_of_one(answerable, others)
     points, right, wrong, false = [], 0, 0, 0.0
     for each in ordered:
         right += each.right

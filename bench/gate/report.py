@@ -92,9 +92,7 @@ def _figures(name: str, answers: Sequence[Answered]) -> None:
     others = [each for each in answers if not each.answerable]
     right, wrong = _strong(answerable)
     _, false = _strong(others)
-    share = UNANSWERABLE_SHARE / (1.0 - UNANSWERABLE_SHARE)
-    worth = share * len(answerable) / len(others) if others else 0.0
-    given = right + wrong + worth * false
+    given = right + wrong + worth_of_one(len(answerable), len(others)) * false
     named = sum(each.named for each in answerable)
     sys.stdout.write(
         f"{name}: {len(answerable)} answerable, {len(others)} not; "
@@ -103,6 +101,12 @@ def _figures(name: str, answers: Sequence[Answered]) -> None:
         f"false STRONG {false / max(len(others), 1):.3f}, "
         f"named {named / max(len(answerable), 1):.3f}\n"
     )
+
+
+def worth_of_one(answerable: float, unanswerable: float) -> float:
+    """Return what one unanswerable question counts, so that all are `UNANSWERABLE_SHARE`."""
+    share = UNANSWERABLE_SHARE / (1.0 - UNANSWERABLE_SHARE)
+    return share * answerable / unanswerable if unanswerable else 0.0
 
 
 def _strong(answers: Iterable[Answered]) -> tuple[int, int]:

@@ -9,8 +9,8 @@ import json
 import sys
 from collections import Counter
 from pathlib import Path
-from typing import Any
 
+from bench.gate.corpora import CorpusQuestion, read_corpora
 from bench.homes import temporary_home
 from graft_client.client import Graft
 
@@ -21,7 +21,7 @@ SECONDS = 120.0
 def main(arguments: list[str]) -> int:
     """Print each question that is not answered as it should be, and how many are."""
     folder = Path(arguments[0]) if arguments else ERRORS
-    notes, questions = _lines(folder / "notes.jsonl"), _lines(folder / "questions.jsonl")
+    (corpus,) = read_corpora(folder)
     counts: Counter[str] = Counter()
     with (
         temporary_home() as home,
@@ -29,20 +29,20 @@ def main(arguments: list[str]) -> int:
     ):
         keys = {
             client.insert(
-                note["title"], note["body"], keywords=list(note["keywords"]), wait=True
-            ).id: note["key"]
-            for note in notes
+                note.title, note.body, keywords=list(note.keywords), wait=True
+            ).id: note.key
+            for note in corpus.notes
         }
-        for question in questions:
-            if question["kind"] == "traceback":
+        for question in corpus.questions:
+            if question.kind == "traceback":
                 counts[_ask(client, keys, question)] += 1
     print(json.dumps(dict(sorted(counts.items()))))
     return 0
 
 
-def _ask(client: Graft, keys: dict[str, str], question: dict[str, Any]) -> str:
+def _ask(client: Graft, keys: dict[str, str], question: CorpusQuestion) -> str:
     """Ask one question and name what came of it."""
-    expect, answer = question["expect"] or "", client.query(question["query"])
+    expect, answer = question.expect or "", client.query(question.text)
     found = keys[answer.note.id] if answer.note else ""
     if not expect:
         result = f"no note, {answer.hit}"
@@ -52,12 +52,8 @@ def _ask(client: Graft, keys: dict[str, str], question: dict[str, Any]) -> str:
         result = f"right note missed, {answer.hit}"
     if result not in ("right note, STRONG", "no note, MISS"):
         signals = {name: round(value, 2) for name, value in answer.signals.items()}
-        print(f"{result}: {expect or question.get('about', '')} <- {found} {signals}")
+        print(f"{result}: {expect or question.about} <- {found} {signals}")
     return result
-
-
-def _lines(file: Path) -> list[dict[str, Any]]:
-    return [json.loads(line) for line in file.read_text("utf-8").splitlines()]
 
 
 if __name__ == "__main__":

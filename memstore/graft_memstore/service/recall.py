@@ -2,8 +2,10 @@
 
 import os
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from typing import TypeAlias
 
 import grpc
 import numpy as np
@@ -59,6 +61,10 @@ RECALLS_MAX = 20
 
 RECEIPT_BYTES = 16
 MS_IN_SECOND = 1_000.0
+
+SearchResponse: TypeAlias = (
+    pb.QueryResponse | pb.RetrieveResponse | pb.ExploreResponse | pb.ClassifyResponse
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -118,10 +124,7 @@ class RecallServicer(recall_service_pb2_grpc.RecallServiceServicer):
         began = self._seconds()
         question = replace(question_of(request), context=check_context(request.context))
         deadline = Deadline.of_call(context)
-        with (
-            self._profiles.use(request.profile, deadline.for_work()) as profile,
-            self._recalls.enter(deadline),
-        ):
+        with self._admitted(request.profile, deadline) as profile:
             embedded = self._embed(profile, question, request.embed_tokens_max, deadline)
             with profile.snapshot() as connection:
                 asked = _in_snapshot(profile, connection, question, embedded.vector)
@@ -131,9 +134,7 @@ class RecallServicer(recall_service_pb2_grpc.RecallServiceServicer):
             receipt = self._hand_over(profile.name, asked, answer, snapshot)
         reply = query_response(answer, note)
         reply.receipt = receipt
-        reply.scopes.extend(question.scope.scopes)
-        reply.service_ms = (self._seconds() - began) * MS_IN_SECOND
-        reply.embed_ms = embedded.seconds * MS_IN_SECOND
+        self._say_how(reply, question, began, embedded)
         return reply
 
     @override
@@ -145,18 +146,13 @@ class RecallServicer(recall_service_pb2_grpc.RecallServiceServicer):
         question = narrowed(question_of(request), request)
         top_k = top_k_of(request)
         deadline = Deadline.of_call(context)
-        with (
-            self._profiles.use(request.profile, deadline.for_work()) as profile,
-            self._recalls.enter(deadline),
-        ):
+        with self._admitted(request.profile, deadline) as profile:
             embedded = self._embed(profile, question, request.embed_tokens_max, deadline)
             with profile.snapshot() as connection:
                 asked = _in_snapshot(profile, connection, question, embedded.vector)
                 answer = retrieve(connection, asked.index, asked.question, top_k)
         reply = retrieve_response(answer)
-        reply.scopes.extend(question.scope.scopes)
-        reply.service_ms = (self._seconds() - began) * MS_IN_SECOND
-        reply.embed_ms = embedded.seconds * MS_IN_SECOND
+        self._say_how(reply, question, began, embedded)
         return reply
 
     @override
@@ -168,18 +164,13 @@ class RecallServicer(recall_service_pb2_grpc.RecallServiceServicer):
         question = begun_at(question_of(request), request)
         bounds = bounds_of(request)
         deadline = Deadline.of_call(context)
-        with (
-            self._profiles.use(request.profile, deadline.for_work()) as profile,
-            self._recalls.enter(deadline),
-        ):
+        with self._admitted(request.profile, deadline) as profile:
             embedded = self._embed(profile, question, request.embed_tokens_max, deadline)
             with profile.snapshot() as connection:
                 asked = _in_snapshot(profile, connection, question, embedded.vector)
                 answer = explore(connection, asked.index, asked.question, bounds)
         reply = explore_response(answer)
-        reply.scopes.extend(question.scope.scopes)
-        reply.service_ms = (self._seconds() - began) * MS_IN_SECOND
-        reply.embed_ms = embedded.seconds * MS_IN_SECOND
+        self._say_how(reply, question, began, embedded)
         return reply
 
     @override
@@ -190,24 +181,20 @@ class RecallServicer(recall_service_pb2_grpc.RecallServiceServicer):
         began = self._seconds()
         draft = draft_of(request)
         deadline = Deadline.of_call(context)
-        with (
-            self._profiles.use(request.profile, deadline.for_work()) as profile,
-            self._recalls.enter(deadline),
-        ):
+        with self._admitted(request.profile, deadline) as profile:
             embedded = self._embed_title(profile, draft, deadline)
             with profile.snapshot() as connection:
                 asked = _in_snapshot(profile, connection, draft, embedded.vector)
                 answer = classify(connection, asked.index, asked.question)
-        return pb.ClassifyResponse(
+        reply = pb.ClassifyResponse(
             suggestions=[
                 pb.SuggestedKeyword(keyword=each.keyword, score=each.score)
                 for each in answer.suggestions
             ],
             degraded=answer.degraded,
-            scopes=draft.scope.scopes,
-            service_ms=(self._seconds() - began) * MS_IN_SECOND,
-            embed_ms=embedded.seconds * MS_IN_SECOND,
         )
+        self._say_how(reply, draft, began, embedded)
+        return reply
 
     @override
     def ListMisses(
@@ -235,6 +222,23 @@ class RecallServicer(recall_service_pb2_grpc.RecallServiceServicer):
         seconds = Deadline.of_call(context).for_work()
         with self._profiles.use(request.profile, seconds) as profile:
             return explain(profile, self._scribe(profile.name), request)
+
+    @contextmanager
+    def _admitted(self, profile_name: str, deadline: Deadline) -> Iterator[Profile[VectorIndex]]:
+        """Lend a profile to one of the searches that may run at once."""
+        with (
+            self._profiles.use(profile_name, deadline.for_work()) as profile,
+            self._recalls.enter(deadline),
+        ):
+            yield profile
+
+    def _say_how(
+        self, reply: SearchResponse, question: Question, began: float, embedded: Embedded
+    ) -> None:
+        """Put into a reply where was searched, and how long that took."""
+        reply.scopes.extend(question.scope.scopes)
+        reply.service_ms = (self._seconds() - began) * MS_IN_SECOND
+        reply.embed_ms = embedded.seconds * MS_IN_SECOND
 
     def _scribe(self, profile_name: str) -> Scribe:
         """Return who writes down a profile's answers.
