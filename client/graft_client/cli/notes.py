@@ -45,11 +45,11 @@ def get(session: Session, note_id: str, markdown: bool) -> None:
         end = "" if not note.body or note.body.endswith("\n") else "\n"
         output.text(f"# {note.title}\n" + (f"\n{note.body}{end}" if note.body else ""))
     else:
-        output.line(printable(note.title), bold=True)
+        output.quote(note.title, bold=True)
         write_facts(output, note)
         if note.body:
             output.line()
-            output.text(note.body if note.body.endswith("\n") else f"{note.body}\n")
+            output.quote(note.body)
 
 
 @click.command("list", cls=GraftCommand)

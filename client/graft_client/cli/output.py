@@ -5,7 +5,7 @@ import os
 import re
 import sys
 import unicodedata
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import TextIO
@@ -21,6 +21,7 @@ from graft_client.settings import wants_color
 _UNSAFE_CATEGORIES = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})
 _JOINERS = frozenset("\u200c\u200d")  # parts of words and of emoji
 _NEWLINES = re.compile(r"\r\n?|\n")
+_MARGIN = " " * 4
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,29 +51,33 @@ class Output:
 
     def record(self, value: object) -> None:
         """Write one JSON object on a line of stdout."""
-        text = json.dumps(as_json(value), ensure_ascii=self._ascii, allow_nan=False)
-        self._write(text, color=False)
+        self._write(self._json(as_json(value)))
 
     def line(self, text: str = "", **style: object) -> None:
         """Write a line of data for people; the style holds on a terminal alone."""
         shown = click.style(text, **style) if self.color and style else text  # type: ignore[arg-type]  # click's own keywords
-        self._write(shown, color=self.color)
+        self._write(shown)
+
+    def quote(self, text: str, **style: object) -> None:
+        """Write what a note says: set in, so that no line of it passes for one of ours."""
+        for line in printable(text.rstrip("\n"), multiline=True).split("\n"):
+            self.line(_MARGIN + line if line else "", **style)
 
     def text(self, text: str) -> None:
         """Write *text* and nothing after it; control characters are shown on a terminal."""
         shown = printable(text, multiline=True) if self.terminal else text
-        self._write(shown, color=False, end="")
+        self._write(shown, end="")
 
     def say(self, text: str) -> None:
         """Talk to a person: a line on stderr, unless quiet or for programs."""
         if not self.quiet:
-            talk(text)
+            talk(printable(text, multiline=True))
 
     def error(self, error: GraftError) -> None:
         """Tell why a command failed, on stderr, whatever the style."""
         if self.as_json:
             content = {"reason": error.reason, "message": error.message, "details": error.details}
-            talk(json.dumps(content, ensure_ascii=self._ascii))
+            talk(self._json(content))
             return
         talk(f"graft: {printable(error.message, multiline=True)}")
 
@@ -80,7 +85,7 @@ class Output:
         """Write rows: a table on a terminal, else lines of values with tabs between."""
         if not self.terminal:
             for row in rows:
-                self._write("\t".join(printable(cell) for cell in row), color=False)
+                self._write("\t".join(printable(cell) for cell in row))
             return
         from rich.console import Console  # noqa: PLC0415 - 50 ms that only tables are worth
         from rich.table import Table  # noqa: PLC0415
@@ -93,10 +98,16 @@ class Output:
             table.add_row(*(Text(printable(cell)) for cell in row))
         Console(file=self._data, no_color=not self.color, highlight=False).print(table)
 
-    def _write(self, text: str, *, color: bool, end: str = "\n") -> None:
+    def _json(self, value: object) -> str:
+        """Put a value as JSON whose text steers no terminal: what could is an escape there."""
+        text = json.dumps(value, ensure_ascii=self._ascii, allow_nan=False)
+        return _written_out_if_unsafe(text, as_written=_as_json_escape)
+
+    def _write(self, text: str, *, end: str = "\n") -> None:
         """Write and flush; where nobody reads any more, end as a closed pipe ends programs."""
         try:
-            click.echo(text + end, file=self._data, color=color, nl=False)
+            # With color click takes nothing out: what is written to a file is what was saved.
+            click.echo(text + end, file=self._data, color=True, nl=False)
         except BrokenPipeError:
             # Nothing can be written any more, and the interpreter must not complain at its end.
             os.dup2(os.open(os.devnull, os.O_WRONLY), self._data.fileno())
@@ -145,14 +156,18 @@ def printable(text: str, *, multiline: bool = False) -> str:
 
     Line breaks become spaces unless *multiline*; tabs stay in multiline text alone.
     """
-    if text.isprintable():
-        return text
     kept = "\n\t" if multiline else ""
     text = _NEWLINES.sub("\n" if multiline else " ", text)
+    return _written_out_if_unsafe(text, kept=kept, as_written=_as_python_escape)
+
+
+def _written_out_if_unsafe(text: str, *, as_written: Callable[[str], str], kept: str = "") -> str:
+    if text.isprintable():
+        return text
     return "".join(
         character
         if character in kept or character in _JOINERS or not _is_unsafe(character)
-        else _written_out(character)
+        else as_written(character)
         for character in text
     )
 
@@ -161,5 +176,11 @@ def _is_unsafe(character: str) -> bool:
     return unicodedata.category(character) in _UNSAFE_CATEGORIES
 
 
-def _written_out(character: str) -> str:
+def _as_python_escape(character: str) -> str:
     return character.encode("unicode_escape").decode("ascii")
+
+
+def _as_json_escape(character: str) -> str:
+    if character == "\x7f":  # the one ASCII character among them that JSON leaves as it is
+        return "\\u007f"
+    return json.dumps(character)[1:-1]

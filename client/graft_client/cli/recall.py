@@ -124,7 +124,7 @@ def write_answer(output: Output, answer: QueryAnswer) -> None:
             output.line(f"  {short_id(near.id)}  {printable(near.title)}{why}")
         return
     output.line(f"{answer.hit} {answer.probability:.0%}", **hit_style(answer.hit))
-    output.line(printable(note.title), bold=True)
+    output.quote(note.title, bold=True)
     output.line(one_line(note), dim=True)
     if answer.missing:
         output.line(f"what was missing: {printable('; '.join(answer.missing))}")
@@ -134,7 +134,7 @@ def write_answer(output: Output, answer: QueryAnswer) -> None:
         output.line(f"open it with: graft get {short_id(note.id)}")
     elif note.body:
         output.line()
-        output.line(printable(note.body, multiline=True) if output.terminal else note.body)
+        output.quote(note.body)
     for dead_end in answer.dead_ends:
         _write_dead_end(output, dead_end)
 

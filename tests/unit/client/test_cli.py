@@ -165,8 +165,8 @@ def test_a_strong_answer_is_the_note_and_nothing_on_stderr(
     reply = command("query", "why does CI fail", "--json").json()
 
     assert done.code == 0
-    assert done.out.startswith("STRONG 97%\nUse Node 20\n89abcdef · user · observed · ci\n")
-    assert "Node 18 lacks fetch." in done.out
+    assert done.out.startswith("STRONG 97%\n    Use Node 20\n89abcdef · user · observed · ci\n")
+    assert done.out.endswith("\n\n    Node 18 lacks fetch.\n")
     assert set(reply) >= {*("hit", "probability", "note", "signals", "near", "degraded", "receipt")}
     assert reply["note"]["body"] == "Node 18 lacks fetch."
     assert reply["signals"] == {"title_cosine": 0.9}

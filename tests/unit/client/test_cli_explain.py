@@ -88,7 +88,7 @@ def test_weak_is_title_id_probability_and_what_was_missing(
     reply = command("query", "x", "--json").json()
 
     assert done.out == (
-        "WEAK 31%\nUse Node 20\n89abcdef · user · stale\n"
+        "WEAK 31%\n    Use Node 20\n89abcdef · user · stale\n"
         "what was missing: has 1 of the question's 4 words; its trust is stale\n"
         "open it with: graft get 89abcdef\n"
     )

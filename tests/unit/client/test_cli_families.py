@@ -1,3 +1,4 @@
+import io
 import json
 from pathlib import Path
 
@@ -57,7 +58,8 @@ def test_a_note_is_shown_with_everything_that_is_known_of_it(
     assert (lines["kind"].strip(), lines["author"].strip()) == ("dead-end", "me")
     assert lines["source"].strip() == "file:a.py"
     assert {"valid to", "expires", "saved"} <= set(lines)
-    assert shown.endswith("\n\nb\n")
+    assert shown.startswith("    t\n")
+    assert shown.endswith("\n\n    b\n")
     assert len(memstore.notes) == 1
 
 
@@ -250,6 +252,18 @@ def test_what_is_waited_for_is_said_in_plain_words(state: str, percent: int, exp
 )
 def test_only_what_steers_a_terminal_is_written_out(text: str, shown: str) -> None:
     assert printable(text) == shown
+
+
+def test_json_holds_no_character_that_steers_a_terminal_and_loses_none() -> None:
+    said = "\x1b[2J \x7f \x9b2J \u202e \u2028 \U000e0041 \ud800 👩‍👩‍👧 ü"
+    data = io.TextIOWrapper(io.BytesIO(), "utf-8")
+
+    Output(Style(as_json=True), data=data).record({"said": said})
+
+    data.seek(0)
+    line = data.read()
+    assert {each for each in line if not each.isprintable()} == {"\n", "\u200d"}
+    assert json.loads(line) == {"said": said}
 
 
 def test_lines_of_a_body_stay_lines() -> None:

@@ -1,21 +1,13 @@
 """What a person sees on a terminal: tables, colours, progress, a question before erasing."""
 
-import os
-import pty
-import select
-import subprocess
-import sys
-import time
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from tests.terminals import run_on_terminal
 from tests.unit.client.fake_memstore import FakeState
 
 from graft.memory.v1 import daemon_service_pb2, note_pb2, profiles_service_pb2, recall_service_pb2
-
-GRAFT = Path(sys.executable).with_name("graft")
-SECONDS = 30.0
 
 Terminal = Callable[..., tuple[int, str]]
 
@@ -25,33 +17,12 @@ def terminal(home: Path, place: Path) -> Terminal:
     """Run ``graft`` on a terminal of 100 columns, typing *typed*; return exit code and screen."""
 
     def run(*arguments: str, typed: str = "", **environ: str) -> tuple[int, str]:
-        mine, theirs = pty.openpty()
-        around = {"TERM": "xterm-256color", "PATH": "/usr/bin:/bin", "COLUMNS": "100", **environ}
-        command = [str(GRAFT), *arguments, "--home", str(home)]
-        process = subprocess.Popen(
-            command, stdin=theirs, stdout=theirs, stderr=theirs, cwd=place, env=around
+        around = {"PATH": "/usr/bin:/bin", **environ}
+        return run_on_terminal(
+            *arguments, "--home", str(home), at=place, around=around, typed=typed
         )
-        os.close(theirs)
-        os.write(mine, typed.encode())
-        screen = _read_all(mine)
-        os.close(mine)
-        return process.wait(SECONDS), screen
 
     return run
-
-
-def _read_all(descriptor: int) -> str:
-    content = b""
-    end = time.monotonic() + SECONDS
-    while select.select([descriptor], [], [], max(end - time.monotonic(), 0))[0]:
-        try:
-            piece = os.read(descriptor, 4096)
-        except OSError:  # how Linux says that the other side has been closed
-            break
-        if not piece:
-            break
-        content += piece
-    return content.decode()
 
 
 def store(memstore: FakeState, title: str) -> str:
