@@ -14,8 +14,13 @@ _WORD = re.compile(r"[a-z']+")
 VERSION_PARTS_MAX = 6
 """Parts of a version that are compared."""
 
+# Ways to say "enable" and "disable" that hold several words or another stem.
+_SWITCHED = r"(?:turn|switch)(?:ed|es|s|ing)?+ (?:\w++ )?"
+_ENABLE = re.compile(rf"\b(?:{_SWITCHED}on|(?:re)?activat(?:e[sd]?|ing)|enabl(?:es|ed|ing))\b")
+_DISABLE = re.compile(rf"\b(?:{_SWITCHED}off|deactivat(?:e[sd]?|ing)|disabl(?:es|ed|ing))\b")
+
 _OPPOSITES = """
-enable disable; enabled disabled; add remove; add delete; create delete; create drop;
+enable disable; add remove; add delete; create delete; create drop;
 start stop; install uninstall; increase decrease; increase reduce; raise lower; grow
 shrink; open close; lock unlock; mount unmount; pin unpin; attach detach; connect
 disconnect; encrypt decrypt; compress decompress; include exclude; allow deny; allow
@@ -74,11 +79,16 @@ def missing_names(question: str, note: str) -> tuple[str, ...]:
 
 def opposite_words(question: str, note: str) -> tuple[str, ...]:
     """Return the question's words whose opposite is in the note while they themselves are not."""
-    asked = OPPOSITES.keys() & _WORD.findall(question)
+    asked = OPPOSITES.keys() & _WORD.findall(_plainly(question))
     if not asked:
         return ()
-    held = set(_WORD.findall(note))
+    held = set(_WORD.findall(_plainly(note)))
     return tuple(sorted(word for word in asked - held if OPPOSITES[word] & held))
+
+
+def _plainly(text: str) -> str:
+    """Return *text* with one word for each way to say "enable" and "disable"."""
+    return _DISABLE.sub("disable", _ENABLE.sub("enable", text))
 
 
 def _make(name: str) -> str:

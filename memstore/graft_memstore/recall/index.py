@@ -339,13 +339,11 @@ def _joined(parts: list[NDArray], dtype: type) -> NDArray:  # type: ignore[type-
 
 
 def _background(scores: NDArray[np.float32]) -> Background:
-    """Return mean and deviation in two quick passes; single precision is enough for both."""
-    count = len(scores)
-    if not count:
+    """Return mean and deviation, in double precision so that the order of rows makes no odds."""
+    if not len(scores):
         return Background(mean=0.0, deviation=0.0, count=0.0)
-    mean = float(scores.mean())
-    variance = float(np.dot(scores, scores)) / count - mean * mean
-    return Background(mean=mean, deviation=max(variance, 0.0) ** 0.5, count=float(count))
+    wide = scores.astype(np.float64)
+    return Background(mean=float(wide.mean()), deviation=float(wide.std()), count=float(len(wide)))
 
 
 def _best_places(scores: NDArray[np.float32], count: int) -> NDArray[np.intp]:

@@ -40,6 +40,24 @@ def test_an_opposite_counts_only_where_the_word_itself_is_not() -> None:
     assert opposite_words("how do i open it", "how to enable it") == ()
 
 
+@pytest.mark.parametrize(
+    ("question", "note"),
+    [
+        ("turn off the linter", "how to enable the linter"),
+        ("how was it turned off", "turn it on again"),
+        ("switching it off", "activated by default"),
+        ("is it deactivated", "enabling it"),
+    ],
+)
+def test_enabling_has_many_names(question: str, note: str) -> None:
+    assert opposite_words(question, note) == ("disable",)
+    assert opposite_words(note, question) == ("enable",)
+
+
+def test_what_is_turned_on_stands_for_enabling_it() -> None:
+    assert opposite_words("turn on the linter", "enable the linter, do not disable it") == ()
+
+
 def test_opposites_go_both_ways() -> None:
     assert all(word in OPPOSITES[other] for word, others in OPPOSITES.items() for other in others)
 
