@@ -4,6 +4,7 @@ import argparse
 import json
 import os
 import sys
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -54,6 +55,8 @@ class StandIn(embedder_pb2_grpc.EmbedderServiceServicer):
         orders = read_orders(self._home, self._model)
         if "die" in request.texts:
             os._exit(1)
+        if "wait" in request.texts:
+            self._wait_until_ended(context)
         if "refuse" in request.texts:
             raise BadFieldError("texts[0]", "cannot be embedded")
         if self._refused < orders.get("busy_times", 0):
@@ -79,6 +82,13 @@ class StandIn(embedder_pb2_grpc.EmbedderServiceServicer):
     def Stop(self, request: pb.StopRequest, context: grpc.ServicerContext) -> pb.StopResponse:
         self._control.request_stop()
         return pb.StopResponse(pid=os.getpid())
+
+    def _wait_until_ended(self, context: grpc.ServicerContext) -> None:
+        ended = threading.Event()
+        context.add_callback(ended.set)
+        (self._home / "waiting").touch()
+        ended.wait()
+        (self._home / "ended").touch()
 
     def _identity(self) -> pb.ModelIdentity:
         orders = read_orders(self._home, self._model)

@@ -53,6 +53,12 @@ class Household:
     def ask(self, wanted: WantedModel = ONE, seconds: float = LONG) -> QueryVector:
         return self.embedders.embed_query(wanted, "a question", 0, Deadline(seconds))
 
+    def wait_for(self, file: str) -> None:
+        end = Deadline(LONG)
+        while not (self.home.root / file).exists():
+            end.wait(0.01)
+            assert end.left() > 0, file
+
     def pid(self, model: str) -> int:
         record = find_running(self.home, f"embedder-{model}")
         return 0 if record is None else record.pid
@@ -356,6 +362,32 @@ def test_a_caller_that_goes_is_not_waited_for(household: Household) -> None:
 
     assert ended.wait(LONG)
     asking.join(LONG)
+
+
+def test_bulk_work_in_hand_is_ended_when_its_caller_goes(household: Household) -> None:
+    household.ask()
+    deadline = Deadline(600)
+
+    def ask() -> None:
+        with pytest.raises(ModelNotReadyError, match="the caller has gone"):
+            household.embedders.embed_passages(ONE, ["wait"], 1, deadline)
+
+    asking = threading.Thread(target=ask)
+    asking.start()
+    household.wait_for("waiting")
+    deadline.cancel()
+
+    household.wait_for("ended")
+    asking.join(LONG)
+
+
+def test_a_question_in_hand_is_ended_at_its_deadline(household: Household) -> None:
+    household.ask()
+
+    with pytest.raises(ModelNotReadyError, match="busy"):
+        household.embedders.embed_query(ONE, "wait", 0, Deadline(1))
+
+    household.wait_for("ended")
 
 
 @pytest.mark.parametrize("name", ["", "../x", "UPPER", "x" * 41, "x.start"])
