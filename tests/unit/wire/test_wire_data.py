@@ -1,5 +1,6 @@
 """Vectors, refusals, metadata and the model rule survive the wire as they were."""
 
+import os
 import re
 import struct
 from pathlib import Path
@@ -14,7 +15,7 @@ from typing_extensions import override
 from graft.embedder.v1 import embedder_pb2
 from graft.memory.v1 import errors_pb2
 from graft.wire import errors
-from graft.wire.build import build_id
+from graft.wire.build import build_id, newest_change
 from graft.wire.metadata import VALUE_BYTES_MAX, CallMetadata
 from graft.wire.models import BGE_M3_FILE, RegistryError, default_model_name
 from graft.wire.paths import Home
@@ -132,3 +133,21 @@ def test_the_model_of_new_profiles_follows_the_rule(tmp_path: Path) -> None:
 
 def test_the_build_names_version_and_newest_file() -> None:
     assert re.fullmatch(r"[0-9.]+\+[0-9]{10,}", build_id())
+
+
+@pytest.mark.parametrize("name", ["code.py", "below/gate_model.json", "below/0001_notes.sql"])
+def test_a_change_of_code_gate_or_schema_is_another_build(tmp_path: Path, name: str) -> None:
+    (tmp_path / "below").mkdir()
+    for file, seconds in (("old.py", 1_000), (name, 2_000)):
+        (tmp_path / file).touch()
+        os.utime(tmp_path / file, (seconds, seconds))
+
+    assert newest_change(str(tmp_path)) == 2_000
+
+
+def test_bytecode_and_other_files_are_no_part_of_the_build(tmp_path: Path) -> None:
+    (tmp_path / "__pycache__").mkdir()
+    for file in ("__pycache__/code.py", "README.md"):
+        (tmp_path / file).touch()
+
+    assert newest_change(str(tmp_path)) == 0
