@@ -15,6 +15,17 @@ _WHERE = {
     "fish": "graft completion fish > ~/.config/fish/completions/graft.fish",
 }
 
+# What click's scripts lack, as texts to replace in them.
+_MENDED = {
+    # A .zshrc that does not load zsh's completion, such as a new user's, knows no compdef.
+    "zsh": (
+        "#compdef graft\n",
+        "#compdef graft\n\n(( $+functions[compdef] )) || { autoload -Uz compinit && compinit }\n",
+    ),
+    # Without an end to the splitting a description ends at its first comma.
+    "fish": ('string split ","', 'string split --max 1 ","'),
+}
+
 
 @click.command(cls=GraftCommand)
 @click.argument("shell", type=click.Choice(SHELLS))
@@ -29,6 +40,8 @@ def completion(session: Session, shell: str) -> None:
     kind = get_completion_class(shell)
     assert kind is not None, "click knows these shells"
     script = kind(session.context.find_root().command, {}, "graft", VARIABLE).source()
+    if shell in _MENDED:
+        script = script.replace(*_MENDED[shell])
     if session.output.as_json:
         session.output.record({"shell": shell, "script": script})
         return

@@ -1,4 +1,6 @@
 import json
+import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -85,6 +87,37 @@ def test_a_completion_script_is_printed_for_each_shell(command: Command, shell: 
 
     assert done.code == 0
     assert "_GRAFT_COMPLETE" in done.out
+
+
+@pytest.mark.parametrize(
+    ("shell", "asks", "expected"),
+    [
+        (
+            ["bash", "--norc", "-c"],
+            "COMP_WORDS=(graft qu) COMP_CWORD=1; _graft_completion graft; echo $COMPREPLY",
+            "query",
+        ),
+        (["zsh", "-f", "-c"], "print $_comps[graft]", "_graft_completion"),
+        (
+            ["fish", "--no-config", "-c"],
+            'complete -C "graft mod"',
+            "model\tList, fetch and choose models.",
+        ),
+    ],
+)
+def test_a_shell_that_knows_nothing_yet_completes_with_the_script(
+    command: Command, tmp_path: Path, shell: list[str], asks: str, expected: str
+) -> None:
+    if shutil.which(shell[0]) is None:
+        pytest.skip(f"there is no {shell[0]} on this machine")
+    script = command("completion", shell[0]).out
+    environ = {"PATH": f"{Path(sys.executable).parent}:{os.defpath}", "HOME": str(tmp_path)}
+
+    done = subprocess.run(
+        [*shell, f"{script}\n{asks}"], capture_output=True, text=True, check=False, env=environ
+    )
+
+    assert (done.stdout.strip(), done.stderr) == (expected, "")
 
 
 @pytest.mark.parametrize("name", sorted(COMMANDS))
