@@ -3,6 +3,7 @@ import os
 import signal
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import grpc
@@ -97,6 +98,18 @@ def test_talk_to_a_pipe_that_nobody_reads_is_no_failure(home: Path, place: Path)
     assert done.returncode == 2
 
 
+@pytest.fixture
+def interruptible() -> Iterator[None]:
+    """Let commands be interrupted also where the tests run in the background, as ``make test &``.
+
+    A shell starts those with SIGINT ignored, and a process hands that on to its children.
+    """
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.usefixtures("interruptible")
 def test_ctrl_c_is_told_as_the_caller_wants_it(
     home: Path, place: Path, memstore: FakeState
 ) -> None:
