@@ -33,6 +33,7 @@ RECEIPTS_MAX = 5_000
 MISSES_MAX = 500
 MISSES = 50
 QUESTION_CHARS_MAX = 1_000
+LOCK_WAIT_SECONDS = 10
 
 # A line of a .jsonl file holds one note as JSON, where a byte may take six (\u00XX).
 LINE_BYTES_MAX = 8 << 20
@@ -86,5 +87,9 @@ LIMITS: tuple[Limit, ...] = (
         "questions that nothing answered",
         f"{MISSES_MAX} groups of each profile, the first {QUESTION_CHARS_MAX:,} characters of one"
         f" question each; {MISSES} listed by default",
+    ),
+    Limit(
+        "wait of a change for another program's lock of the file",
+        f"{LOCK_WAIT_SECONDS} s, less where --timeout leaves less",
     ),
 )

@@ -13,8 +13,8 @@ from graft_memstore.model import NewNote
 from graft_memstore.recall import classify
 from graft_memstore.service import misses as service_misses
 from graft_memstore.service import questions
+from graft_memstore.store import database, receipts
 from graft_memstore.store import misses as store_misses
-from graft_memstore.store import receipts
 from graft_memstore.traces import failures, lines
 from graft_memstore.write import limits as kept
 from graft_memstore.write import misses as write_misses
@@ -40,6 +40,10 @@ def test_questions_have_the_documented_limits() -> None:
 def test_errors_are_read_within_the_documented_limits() -> None:
     assert told.ERRORS_MAX == failures.FAILURES_MAX
     assert told.ERRORS_CHARS_MAX == lines.READ_CHARS_MAX
+
+
+def test_a_lock_is_waited_for_as_long_as_is_told() -> None:
+    assert told.LOCK_WAIT_SECONDS * 1_000 == database.LOCK_WAIT_MS
 
 
 def test_as_many_receipts_and_misses_are_kept_as_is_told() -> None:
