@@ -23,7 +23,7 @@ STRING_BYTES_MAX = 16 * 1024 * 1024
 ARRAY_ELEMENTS_MAX = 64 * 1024 * 1024
 
 UINT32, FLOAT32, BOOL, STRING, ARRAY = 4, 6, 7, 8, 9
-INT8, UINT8, INT32 = 1, 0, 5
+UINT8, INT32 = 0, 5
 FORMATS = {
     0: "<B", 1: "<b", 2: "<H", 3: "<h", UINT32: "<I", INT32: "<i", FLOAT32: "<f", BOOL: "<?",
     10: "<Q", 11: "<q", 12: "<d",

@@ -1,7 +1,7 @@
 """The options that every command takes, before or after its name."""
 
-from collections.abc import Callable, Mapping
-from typing import Any, TypeVar
+from collections.abc import Mapping
+from typing import Any
 
 import click
 from click.shell_completion import CompletionItem
@@ -11,8 +11,6 @@ from graft_client.errors import GraftError
 from graft_client.settings import configure
 
 META_KEY = "graft_client.options"
-
-F = TypeVar("F", bound=Callable[..., Any])
 
 
 class EverywhereOption(click.Option):

@@ -11,13 +11,13 @@ import numpy as np
 import psutil
 import pytest
 from numpy.typing import NDArray
+from tests.ask_health import is_serving
 from tests.fixtures_models import make_random_model
 from tests.unit.embedder.running_embedder import SECONDS, RunningEmbedder, running_embedder
 
 from graft.embedder.v1 import embedder_pb2 as pb
 from graft.wire.channel import open_channel
 from graft.wire.errors import read_refusal
-from graft.wire.health import is_serving
 from graft.wire.launch import StartError
 from graft.wire.paths import Home
 from graft_embedder.catalogue import BY_NAME, CosineBackground, Entry, Pooling

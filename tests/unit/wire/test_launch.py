@@ -13,11 +13,11 @@ from tempfile import TemporaryDirectory
 import grpc
 import psutil
 import pytest
+from tests.ask_health import is_serving
 
 from graft.wire import daemon
 from graft.wire.channel import open_channel
 from graft.wire.daemon import Control, DaemonOptions
-from graft.wire.health import is_serving
 from graft.wire.launch import (
     StartError,
     daemon_environment,

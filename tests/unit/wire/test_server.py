@@ -9,9 +9,10 @@ from itertools import islice
 import grpc
 import pytest
 from grpc_health.v1 import health, health_pb2_grpc
+from tests.ask_health import is_serving
 
 from graft.wire.errors import read_refusal
-from graft.wire.health import is_serving, set_serving
+from graft.wire.health import set_serving
 from graft.wire.server import CALLS_MAX, Activity, build_server
 
 SECONDS = 30.0
