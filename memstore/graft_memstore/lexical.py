@@ -61,7 +61,8 @@ def _marks() -> str:
 _MARKS = _marks()
 _NO_LETTER = re.compile(rf"[^\x00-\x7f\w{_MARKS}]")
 _ONE_WORD = rf"[^\W_]+(?:[{_MARKS}]+[^\W_]*)*"
-_WORD = re.compile(_ONE_WORD)
+# c++ and c# are languages, and neither is the other.
+_WORD = re.compile(rf"(?<!\w)[A-Za-z](?:\+\+|\#)(?!\w)|{_ONE_WORD}")
 # A word, or words held together by what identifiers, paths and addresses are held together with.
 # ++ and # end the names of languages.
 _TOKEN = re.compile(rf"{_ONE_WORD}(?:(?:\+\+|\#)(?!\w))?(?:[-._/:@+#\\'=~%&?$]{{1,3}}{_ONE_WORD})*")

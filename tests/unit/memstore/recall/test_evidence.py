@@ -63,6 +63,16 @@ def test_a_title_is_covered_by_the_question_as_far_as_its_telling_words_are() ->
     assert compare("", "").title_coverage == 0.0
 
 
+def test_two_languages_of_one_letter_are_two_words() -> None:
+    title = "C++ templates fail to link unless they are defined in the header"
+
+    assert compare(title, "", "C++ templates").coverage == pytest.approx(1.0)
+    other = compare(title, "", "C# templates")
+    assert other.coverage < 0.7
+    assert other.uncovered_rarest > 0.0
+    assert compare(title, "", "C#").coverage == 0.0
+
+
 def test_a_name_that_differs_and_an_opposite_are_told() -> None:
     found = compare("enable tls on proxy5", "", "disable tls on proxy7")
 
