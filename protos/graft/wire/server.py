@@ -5,8 +5,9 @@ from __future__ import annotations  # grpc's classes are generic in their stubs 
 import logging
 import threading
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from concurrent import futures
+from contextlib import AbstractContextManager, contextmanager
 from typing import TypeAlias, TypeVar
 
 import grpc
@@ -27,7 +28,7 @@ log = logging.getLogger(__name__)
 
 RequestT = TypeVar("RequestT")
 ReplyT = TypeVar("ReplyT")
-Handler: TypeAlias = "Callable[[RequestT, grpc.ServicerContext], ReplyT]"
+Around: TypeAlias = "Callable[[grpc.ServicerContext], AbstractContextManager[None]]"
 MethodHandler: TypeAlias = "grpc.RpcMethodHandler[RequestT, ReplyT] | None"
 Continuation: TypeAlias = "Callable[[grpc.HandlerCallDetails], MethodHandler[RequestT, ReplyT]]"
 
@@ -44,30 +45,28 @@ class ErrorInterceptor(grpc.ServerInterceptor):
         continuation: Continuation[RequestT, ReplyT],
         handler_call_details: grpc.HandlerCallDetails,
     ) -> MethodHandler[RequestT, ReplyT]:
-        """Wrap unary handlers; ours are all unary, the library's streams speak for themselves."""
+        """Wrap the handlers of our own services; the library's speak for themselves."""
         method = handler_call_details.method
-        return _wrapped(continuation(handler_call_details), lambda call: self._guard(method, call))
+        handler = continuation(handler_call_details)
+        return _wrapped(method, handler, lambda context: self._guard(method, context))
 
-    def _guard(self, method: str, handle: Handler[RequestT, ReplyT]) -> Handler[RequestT, ReplyT]:
-        def guarded(request: RequestT, context: grpc.ServicerContext) -> ReplyT:
-            started = time.monotonic()
-            try:
-                reply = handle(request, context)
-            except ServiceError as error:
-                log.info("refused method=%s reason=%s", method, type(error).__name__)
-                context.abort_with_status(to_status(error, self._domain))
-            except Exception as error:
-                if context.code() is not None:  # type: ignore[attr-defined] # stubs lack it
-                    raise  # a library's handler has aborted the call itself
-                log.exception("bug method=%s", method)
-                # Without text: what a bug's message holds may be a note.
-                context.abort(grpc.StatusCode.INTERNAL, f"internal error ({type(error).__name__})")
-            passed_ms = (time.monotonic() - started) * 1000
-            if passed_ms > SLOW_MS:
-                log.info("slow method=%s ms=%.0f", method, passed_ms)
-            return reply
-
-        return guarded
+    @contextmanager
+    def _guard(self, method: str, context: grpc.ServicerContext) -> Iterator[None]:
+        started = time.monotonic()
+        try:
+            yield
+        except ServiceError as error:
+            log.info("refused method=%s reason=%s", method, type(error).__name__)
+            context.abort_with_status(to_status(error, self._domain))
+        except Exception as error:
+            if context.code() is not None:  # type: ignore[attr-defined] # stubs lack it
+                raise  # a library's handler has aborted the call itself
+            log.exception("bug method=%s", method)
+            # Without text: what a bug's message holds may be a note.
+            context.abort(grpc.StatusCode.INTERNAL, f"internal error ({type(error).__name__})")
+        passed_ms = (time.monotonic() - started) * 1000
+        if passed_ms > SLOW_MS:
+            log.info("slow method=%s ms=%.0f", method, passed_ms)
 
 
 class Activity(grpc.ServerInterceptor):
@@ -101,30 +100,27 @@ class Activity(grpc.ServerInterceptor):
         continuation: Continuation[RequestT, ReplyT],
         handler_call_details: grpc.HandlerCallDetails,
     ) -> MethodHandler[RequestT, ReplyT]:
-        """Wrap unary handlers that are use."""
+        """Wrap handlers that are use."""
         handler = continuation(handler_call_details)
         method = handler_call_details.method
-        if method in self._not_use or method.startswith("/grpc."):
+        if method in self._not_use:
             return handler
-        return _wrapped(handler, self._counted)
+        return _wrapped(method, handler, lambda _: self._counted())
 
-    def _counted(self, handle: Handler[RequestT, ReplyT]) -> Handler[RequestT, ReplyT]:
-        def counted(request: RequestT, context: grpc.ServicerContext) -> ReplyT:
+    @contextmanager
+    def _counted(self) -> Iterator[None]:
+        with self._lock:
+            if self._calls >= CALLS_MAX:
+                raise BusyError(
+                    f"{self._calls} calls run already; try again", retry_after_ms=RETRY_AFTER_MS
+                )
+            self._calls += 1
+        try:
+            yield
+        finally:
             with self._lock:
-                if self._calls >= CALLS_MAX:
-                    raise BusyError(
-                        f"{self._calls} calls run already; try again",
-                        retry_after_ms=RETRY_AFTER_MS,
-                    )
-                self._calls += 1
-            try:
-                return handle(request, context)
-            finally:
-                with self._lock:
-                    self._calls -= 1
-                    self._last_use = time.monotonic()
-
-        return counted
+                self._calls -= 1
+                self._last_use = time.monotonic()
 
 
 def build_server(domain: str, activity: Activity) -> grpc.Server:
@@ -141,13 +137,32 @@ def build_server(domain: str, activity: Activity) -> grpc.Server:
 
 
 def _wrapped(
-    handler: grpc.RpcMethodHandler[RequestT, ReplyT] | None,
-    wrap: Callable[[Handler[RequestT, ReplyT]], Handler[RequestT, ReplyT]],
+    method: str, handler: MethodHandler[RequestT, ReplyT], around: Around
 ) -> MethodHandler[RequestT, ReplyT]:
-    if handler is None or handler.unary_unary is None:
+    """Put *around* about each call of a handler; ours answer once, or with a stream."""
+    if handler is None or method.startswith("/grpc."):
         return handler
+    if handler.unary_stream is not None:
+        answer_all = handler.unary_stream
+
+        def streamed(request: RequestT, context: grpc.ServicerContext) -> Iterator[ReplyT]:
+            with around(context):
+                yield from answer_all(request, context)
+
+        return grpc.unary_stream_rpc_method_handler(
+            streamed,
+            request_deserializer=handler.request_deserializer,
+            response_serializer=handler.response_serializer,
+        )
+    assert handler.unary_unary is not None, "our services take one request for each call"
+    answer = handler.unary_unary
+
+    def answered(request: RequestT, context: grpc.ServicerContext) -> ReplyT:
+        with around(context):
+            return answer(request, context)
+
     return grpc.unary_unary_rpc_method_handler(
-        wrap(handler.unary_unary),
+        answered,
         request_deserializer=handler.request_deserializer,
         response_serializer=handler.response_serializer,
     )

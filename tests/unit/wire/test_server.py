@@ -11,7 +11,7 @@ import pytest
 from grpc_health.v1 import health, health_pb2_grpc
 from tests.ask_health import is_serving
 
-from graft.wire.errors import read_refusal
+from graft.wire.errors import BadFieldError, read_refusal
 from graft.wire.health import set_serving
 from graft.wire.server import CALLS_MAX, Activity, build_server
 
@@ -86,3 +86,35 @@ def test_a_refused_call_gets_in_when_another_has_ended(slow: Slow) -> None:
             assert call.result(SECONDS) == b"x"
 
     assert slow.call() == b"x"
+
+
+def count_down(request: bytes, _: grpc.ServicerContext) -> Iterator[bytes]:
+    """Answer with ever shorter pieces, and refuse to end with an empty one."""
+    while request:
+        yield request
+        request = request[1:]
+    raise BadFieldError("piece", "nothing is left")
+
+
+def test_a_stream_is_counted_to_its_end_and_its_refusal_has_a_reason() -> None:
+    activity = Activity(())
+    server = build_server("graft.test", activity)
+    handler: grpc.RpcMethodHandler[bytes, bytes] = grpc.unary_stream_rpc_method_handler(count_down)
+    generic = grpc.method_handlers_generic_handler("graft.test.Slow", {"Count": handler})
+    server.add_generic_rpc_handlers((generic,))
+    port = server.add_insecure_port("127.0.0.1:0")
+    server.start()
+    with grpc.insecure_channel(f"127.0.0.1:{port}") as channel:
+        method: grpc.UnaryStreamMultiCallable[bytes, bytes] = channel.unary_stream(
+            "/graft.test.Slow/Count"
+        )
+        pieces = method(b"ab", timeout=SECONDS)
+
+        first, rest = next(pieces), next(pieces)
+        with pytest.raises(grpc.RpcError) as raised:
+            next(pieces)
+
+    server.stop(None).wait()
+    refusal = read_refusal(raised.value)
+    assert (first, rest, refusal.reason) == (b"ab", b"b", "BAD_FIELD")
+    assert activity.calls == 0
