@@ -8,20 +8,28 @@ import sys
 import time
 from collections.abc import Mapping
 from pathlib import Path
+from typing import IO
 
 GRAFT = Path(sys.executable).with_name("graft")
 SECONDS = 30.0
 
 
 def run_on_terminal(
-    *arguments: str, at: Path, around: Mapping[str, str], typed: str = ""
+    *arguments: str,
+    at: Path,
+    around: Mapping[str, str],
+    typed: str = "",
+    out: IO[bytes] | None = None,
 ) -> tuple[int, str]:
-    """Run ``graft`` in *at* on a terminal of 100 columns; return exit code and screen."""
+    """Run ``graft`` in *at* on a terminal of 100 columns; return exit code and screen.
+
+    What goes to stdout goes to the file *out*, if there is one.
+    """
     mine, theirs = pty.openpty()
     process = subprocess.Popen(
         [GRAFT, *arguments],
         stdin=theirs,
-        stdout=theirs,
+        stdout=out or theirs,
         stderr=theirs,
         cwd=at,
         env={"TERM": "xterm-256color", "COLUMNS": "100", **around},

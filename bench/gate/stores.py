@@ -15,10 +15,9 @@ from graft_memstore.deadline import Deadline
 from graft_memstore.embedding import Embedder, model_for
 from graft_memstore.ids import IdMaker
 from graft_memstore.model import Caller, ModelRole, NewNote, ScopeFilter
-from graft_memstore.recall.answer import Question
+from graft_memstore.recall.answer import UNKNOWN_BACKGROUND, Question
 from graft_memstore.recall.index import VectorIndex
 from graft_memstore.recall.similar import SimilarNotes
-from graft_memstore.service.questions import UNKNOWN_BACKGROUND
 from graft_memstore.signature import understand
 from graft_memstore.store.database import Connection, open_connection
 from graft_memstore.store.profile import Profile

@@ -2,6 +2,7 @@
 
 import asyncio
 import time
+from collections.abc import AsyncIterator
 from typing import TypeVar
 
 import grpc
@@ -52,6 +53,29 @@ class AsyncConnection:
                 if pause is None:
                     raise explain(refusal, self._services, located, seconds) from error
             await asyncio.sleep(pause)
+
+    async def stream(
+        self, operation: Operation[ReplyT, ResultT], seconds: float
+    ) -> AsyncIterator[ResultT]:
+        """Make one call that is answered piece by piece, once, on a channel of its own.
+
+        Raises:
+            GraftError: it failed; the gRPC error is its cause.
+        """
+        located = await asyncio.to_thread(self._services.ensure, time.monotonic() + seconds)
+        async with open_async_channel(located.socket) as channel:
+            method: grpc.aio.UnaryStreamMultiCallable[Message, ReplyT] = channel.unary_stream(
+                operation.path,
+                request_serializer=type(operation.request).SerializeToString,
+                response_deserializer=operation.reply.FromString,
+            )
+            metadata = self._services.metadata()
+            try:
+                async for reply in method(operation.request, timeout=seconds, metadata=metadata):
+                    yield operation.read(reply)
+            except grpc.aio.AioRpcError as error:
+                refusal = read_refusal(error)
+                raise explain(refusal, self._services, located, seconds) from error
 
     async def close(self) -> None:
         """Close the channel."""

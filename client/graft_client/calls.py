@@ -37,6 +37,9 @@ BATCH_NOTES = 64
 
 REINDEX_POLL_SECONDS = 0.5
 
+GATE_SECONDS = 600.0
+"""What measuring the gate may take, or longer where calls may: a thousand questions."""
+
 # The one place where request ids come from; a caller that needs its own passes it to the method.
 new_request_id: Callable[[], uuid.UUID] = uuid.uuid4  # noqa: TID251
 

@@ -11,10 +11,11 @@ from typing import Self, TypeVar, Unpack
 
 from google.protobuf.message import Message
 
-from graft_client import operations, receipt_operations, upkeep
-from graft_client.calls import REINDEX_POLL_SECONDS, Calls, batches, new_request_id
+from graft_client import gate_operations, operations, receipt_operations, upkeep
+from graft_client.calls import GATE_SECONDS, REINDEX_POLL_SECONDS, Calls, batches, new_request_id
 from graft_client.connection import Connection
 from graft_client.explanations import ClearedMisses, Explanation, Misses
+from graft_client.gate_reports import GateReset, GateStep
 from graft_client.operation import Operation
 from graft_client.operations import Listing
 from graft_client.recall_operations import Search, Walk
@@ -288,6 +289,22 @@ class Graft:
     def check_profile(self, profile: str = "") -> tuple[Check, ...]:
         """Check a profile's file from inside, its own by default; repairs nothing."""
         return self._call(operations.check_profile(profile or self._calls.profile))
+
+    def measure_gate(self, *, apply: bool = False) -> Iterator[GateStep]:
+        """Measure the gate on the profile's own notes: a step for each question, then a report.
+
+        It may take ten minutes, or longer where the client's calls may.
+
+        Args:
+            apply: make the proposed threshold the profile's own if nothing speaks against it.
+        """
+        operation = gate_operations.measure_gate(self._calls.profile, apply=apply)
+        seconds = max(self._seconds, GATE_SECONDS)
+        yield from self._connection.stream(operation, seconds)
+
+    def reset_gate(self) -> GateReset:
+        """Take the profile's own threshold away; undoes what `measure_gate` applied."""
+        return self._call(gate_operations.reset_gate(self._calls.profile))
 
     def status(self) -> Status:
         """Say how the services are; starts nothing."""

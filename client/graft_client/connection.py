@@ -3,6 +3,7 @@
 import threading
 import time
 from collections import deque
+from collections.abc import Iterator
 from typing import TypeVar
 
 import grpc
@@ -71,6 +72,27 @@ class Connection:
             try:
                 deadline = time.monotonic() + seconds
                 return operation.read(self._call_once(channel, operation, deadline))
+            except grpc.RpcError as error:
+                refusal = read_refusal(error)
+                raise explain(refusal, self._services, located, seconds) from error
+
+    def stream(self, operation: Operation[ReplyT, ResultT], seconds: float) -> Iterator[ResultT]:
+        """Make one call that is answered piece by piece, once, on a channel of its own.
+
+        Raises:
+            GraftError: it failed; the gRPC error is its cause.
+        """
+        located = self._services.ensure(time.monotonic() + seconds)
+        with open_channel(located.socket) as channel:
+            method: grpc.UnaryStreamMultiCallable[Message, ReplyT] = channel.unary_stream(
+                operation.path,
+                request_serializer=type(operation.request).SerializeToString,
+                response_deserializer=operation.reply.FromString,
+            )
+            metadata = self._services.metadata()
+            try:
+                for reply in method(operation.request, timeout=seconds, metadata=metadata):
+                    yield operation.read(reply)
             except grpc.RpcError as error:
                 refusal = read_refusal(error)
                 raise explain(refusal, self._services, located, seconds) from error

@@ -32,11 +32,15 @@ class Contribution:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Threshold:
-    """The least probability of a *hit*; *distance* is how far the answer's lies above it."""
+    """The least probability of a *hit*; *distance* is how far the answer's lies above it.
+
+    It is the profile's *own* where `measure_gate` set one, else what comes with the program.
+    """
 
     hit: Hit
     probability: float
     distance: float
+    own: bool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

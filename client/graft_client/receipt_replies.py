@@ -40,6 +40,7 @@ def explanation(reply: recall_service_pb2.ExplainResponse) -> explanations.Expla
                 hit=HITS.get(each.hit, "MISS"),
                 probability=each.probability,
                 distance=each.distance,
+                own=each.own,
             )
             for each in reply.thresholds
         ),

@@ -134,12 +134,14 @@ class GateModel:
         coefficients: by the names that `features` gives.
         strong: probability from which a candidate is handed out whole, if the rules allow.
         weak: probability from which its title is.
+        strong_is_own: *strong* is a profile's own, not the fitted one.
     """
 
     bias: float
     coefficients: Mapping[str, Coefficient]
     strong: float
     weak: float
+    strong_is_own: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,5 +1,6 @@
 """The fitted gate that comes with the program; ``bench/gate/fit.py`` writes its file."""
 
+import hashlib
 import json
 from importlib import resources
 
@@ -22,7 +23,9 @@ def parse_gate_model(text: str) -> GateModel:
     )
 
 
-GATE_MODEL = parse_gate_model(
-    resources.files("graft_memstore").joinpath(MODEL_FILE).read_text("utf-8")
-)
+_TEXT = resources.files("graft_memstore").joinpath(MODEL_FILE).read_text("utf-8")
+
+GATE_MODEL = parse_gate_model(_TEXT)
 """It never changes while the program runs."""
+GATE_DIGEST = hashlib.sha256(_TEXT.encode()).hexdigest()
+"""Tells it from one that was fitted anew."""

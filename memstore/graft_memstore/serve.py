@@ -123,6 +123,7 @@ class Memstore:
                 DaemonParts(
                     profiles=self.profiles,
                     upkeep=self.upkeep,
+                    embedder=self.embedders,
                     process=control,
                     reports=self.embedders.reports,
                     settings=self._settings.shown(),

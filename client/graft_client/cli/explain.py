@@ -60,7 +60,8 @@ def _facts(told: Explanation) -> Iterator[tuple[str, str]]:
     for threshold in told.thresholds:
         side = "above" if threshold.distance >= 0 else "below"
         distance = f"{abs(threshold.distance):.0%}".replace("%", " points")
-        yield threshold.hit, f"from {threshold.probability:.0%} on; {distance} {side}"
+        own = ", the profile's own" if threshold.own else ""
+        yield threshold.hit, f"from {threshold.probability:.0%} on{own}; {distance} {side}"
     for rule in told.rules:
         broken = "broken, and lowered the answer" if rule.lowered else "broken"
         yield "rule", f"{rule.name}: {'kept' if rule.kept else broken}"

@@ -7,13 +7,13 @@ from dataclasses import dataclass, fields
 
 from graft_memstore.gate import (
     Contribution,
+    GateModel,
     Hit,
     Rules,
     Signals,
     contributions,
     words_agree,
 )
-from graft_memstore.gate_model import GATE_MODEL
 
 WORDS_AGREE = "words_agree"
 """The rule that something besides the vector must speak for a STRONG answer."""
@@ -23,16 +23,15 @@ RISING = (Hit.MISS, Hit.WEAK, Hit.STRONG)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Threshold:
-    """From which probability on an answer is *hit*, if the rules allow."""
+    """From which probability on an answer is *hit*, if the rules allow.
+
+    Attributes:
+        own: it is the profile's own, not the fitted one.
+    """
 
     hit: Hit
     probability: float
-
-
-THRESHOLDS = (
-    Threshold(hit=Hit.STRONG, probability=GATE_MODEL.strong),
-    Threshold(hit=Hit.WEAK, probability=GATE_MODEL.weak),
-)
+    own: bool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,26 +65,35 @@ class Account:
     rules: tuple[RuleOutcome, ...]
 
 
-NO_CANDIDATE = Account(bias=GATE_MODEL.bias, signals=(), thresholds=THRESHOLDS, rules=())
+def no_candidate(gate: GateModel) -> Account:
+    """Return the account of an answer that nothing stood for."""
+    return Account(bias=gate.bias, signals=(), thresholds=_thresholds(gate), rules=())
 
 
-def account_of(signals: Signals, rules: Rules, chance: float, hit: Hit) -> Account:
-    """Return how the gate came from *signals* and *rules* to a probability and an answer."""
+def account_of(signals: Signals, rules: Rules, chance: float, hit: Hit, gate: GateModel) -> Account:
+    """Return how *gate* came from *signals* and *rules* to a probability and an answer."""
+    thresholds = _thresholds(gate)
+    reached = [each.hit for each in thresholds if chance >= each.probability]
+    by_probability = max(reached, key=RISING.index, default=Hit.MISS)
     return Account(
-        bias=GATE_MODEL.bias,
-        signals=contributions(signals, GATE_MODEL),
-        thresholds=THRESHOLDS,
-        rules=_outcomes(signals, rules, chance, hit),
+        bias=gate.bias,
+        signals=contributions(signals, gate),
+        thresholds=thresholds,
+        rules=_outcomes(signals, rules, lowered=RISING.index(hit) < RISING.index(by_probability)),
     )
 
 
-def _outcomes(signals: Signals, rules: Rules, chance: float, hit: Hit) -> tuple[RuleOutcome, ...]:
+def _thresholds(gate: GateModel) -> tuple[Threshold, ...]:
+    return (
+        Threshold(hit=Hit.STRONG, probability=gate.strong, own=gate.strong_is_own),
+        Threshold(hit=Hit.WEAK, probability=gate.weak, own=False),
+    )
+
+
+def _outcomes(signals: Signals, rules: Rules, *, lowered: bool) -> tuple[RuleOutcome, ...]:
     """Return every rule, and whether it is among those that lowered the answer."""
     kept = {each.name: bool(getattr(rules, each.name)) for each in fields(rules)}
     kept[WORDS_AGREE] = words_agree(signals)
-    reached = [each.hit for each in THRESHOLDS if chance >= each.probability]
-    by_probability = max(reached, key=RISING.index, default=Hit.MISS)
-    lowered = RISING.index(hit) < RISING.index(by_probability)
     return tuple(
         RuleOutcome(name=name, kept=holds, lowered=lowered and not holds)
         for name, holds in kept.items()

@@ -17,6 +17,9 @@ WORDS_ARM = "words"
 PIECES_ARM = "pieces"
 SIGNATURE_ARM = "signature"
 
+UNKNOWN_BACKGROUND = Background(mean=0.5, deviation=0.12, count=8.0)
+"""For a model that does not know its own: wide, and soon outweighed by the store's."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Question:
@@ -28,6 +31,7 @@ class Question:
         prior: cosines between unrelated texts of the vector's model.
         keywords_min: how many of *keywords* a note must carry; 0 for any note.
         context: versions that are there where it is asked.
+        without: number of a note that is passed over; 0 for none.
     """
 
     said: Understood
@@ -38,6 +42,7 @@ class Question:
     keywords: tuple[str, ...] = ()
     keywords_min: int = 0
     context: Context = field(default_factory=dict)
+    without: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -58,6 +58,7 @@ def gather(
         now_ms=question.now_ms,
         keywords=question.keywords,
         keywords_min=question.keywords_min,
+        without=question.without,
     )
     search = None
     if index is not None and question.vector is not None:

@@ -18,7 +18,7 @@ from graft_memstore.gate import (
     words_agree,
 )
 from graft_memstore.gate_model import GATE_MODEL
-from graft_memstore.recall.account import NO_CANDIDATE, account_of
+from graft_memstore.recall.account import account_of, no_candidate
 from graft_memstore.recall.answer import (
     DeadEnd,
     Grounds,
@@ -62,11 +62,14 @@ class Judged:
 
 
 def answer_query(
-    connection: Connection, index: VectorIndex | None, question: Question
+    connection: Connection,
+    index: VectorIndex | None,
+    question: Question,
+    gate: GateModel = GATE_MODEL,
 ) -> QueryAnswer:
-    """Return the gate's answer from the snapshot that *connection* has open."""
+    """Return *gate*'s answer from the snapshot that *connection* has open."""
     gathered = gather(connection, index, question, CANDIDATES_WANTED)
-    judged = judge(connection, gathered, question.context)
+    judged = judge(connection, gathered, question.context, gate)
     best = judged[0] if judged else None
     hit = best.hit if best else Hit.MISS
     return QueryAnswer(
@@ -79,12 +82,12 @@ def answer_query(
         degraded=gathered.degraded,
         notes_elsewhere=count_elsewhere(connection, question.scope, question.now_ms),
         applicability=best.circumstances.applicability if best and hit is not Hit.MISS else (),
-        dead_ends=_dead_ends(judged[1:]) if hit is not Hit.MISS else (),
+        dead_ends=_dead_ends(judged[1:], gate) if hit is not Hit.MISS else (),
         context_wanted=_context_wanted(judged) if hit is not Hit.MISS else (),
         grounds=Grounds(
-            account=account_of(best.signals, best.rules, best.chance, hit)
+            account=account_of(best.signals, best.rules, best.chance, hit, gate)
             if best
-            else NO_CANDIDATE,
+            else no_candidate(gate),
             looked_at=tuple(
                 LookedAt(note_id=each.note.note_id, probability=each.chance) for each in judged
             ),
@@ -182,7 +185,7 @@ def _near(judged: Judged) -> NearTitle:
     )
 
 
-def _dead_ends(judged: Sequence[Judged]) -> tuple[DeadEnd, ...]:
+def _dead_ends(judged: Sequence[Judged], gate: GateModel) -> tuple[DeadEnd, ...]:
     """Return the dead ends that would be worth opening if they stood alone.
 
     What the answer beside them has more of, words and nearness, takes nothing from them.
@@ -197,7 +200,7 @@ def _dead_ends(judged: Sequence[Judged]) -> tuple[DeadEnd, ...]:
                 missing=0.0,
                 missing_rarest=0.0,
             )
-            if decide(alone, each.rules, GATE_MODEL) is not Hit.MISS:
+            if decide(alone, each.rules, gate) is not Hit.MISS:
                 near.append(each)
     return tuple(
         DeadEnd(

@@ -136,7 +136,10 @@ def _account_of(told: Mapping[str, Any]) -> Account:
         bias=told["bias"],
         signals=tuple(Contribution(**each) for each in told["signals"]),
         thresholds=tuple(
-            Threshold(hit=Hit(each["hit"]), probability=each["probability"])
+            # Receipts of an earlier version know of none that is a profile's own.
+            Threshold(
+                hit=Hit(each["hit"]), probability=each["probability"], own=each.get("own", False)
+            )
             for each in told["thresholds"]
         ),
         rules=tuple(RuleOutcome(**each) for each in told["rules"]),

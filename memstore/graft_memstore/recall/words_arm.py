@@ -43,7 +43,7 @@ def find_by_words(
     connection: Connection, question: FoldedQuestion, eligible: Eligible, count: int
 ) -> WordHits:
     """Return at most *count* notes of those that may answer, by each of the two indexes."""
-    counts, notes = count_words(connection, question)
+    counts, notes = count_words(connection, question, eligible.without)
     chosen, common = choose_terms(counts)
     words = _any_of(connection, chosen, eligible, count)
     if not words:
@@ -58,11 +58,16 @@ def find_by_words(
     )
 
 
-def count_words(connection: Connection, question: FoldedQuestion) -> tuple[dict[str, int], int]:
-    """Return in how many notes each term of the question is found, and how many there are."""
+def count_words(
+    connection: Connection, question: FoldedQuestion, without: int = 0
+) -> tuple[dict[str, int], int]:
+    """Return in how many notes each term of the question is found, and how many there are.
+
+    The note whose number is *without* is not counted.
+    """
     terms = terms_to_count(question)
     notes = last_seq(connection)
-    counted = count_terms(connection, [match_term(term) for term in terms], notes)
+    counted = count_terms(connection, [match_term(term) for term in terms], notes, without)
     return dict(zip(terms, counted, strict=True)), notes
 
 

@@ -1,7 +1,7 @@
 """DaemonService: how the process is, its end, and a look into a profile's file."""
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -14,9 +14,12 @@ from graft.wire.build import build_id
 from graft.wire.errors import ServiceError, WrongStateError
 from graft_memstore.deadline import Deadline
 from graft_memstore.embedder_process import EmbedderReport
+from graft_memstore.embedding import Embedder
 from graft_memstore.model import ModelRole
 from graft_memstore.recall.index import VectorIndex
 from graft_memstore.service.admission import Admission
+from graft_memstore.service.convert import caller_of
+from graft_memstore.service.measured import measured, reset
 from graft_memstore.store.coverage import count_vectors
 from graft_memstore.store.edges_pending import count_asked
 from graft_memstore.store.erasures import count_erasures
@@ -28,6 +31,7 @@ from graft_memstore.upkeep.check import check_profile
 from graft_memstore.upkeep.upkeep import Upkeep
 
 CHECKS_MAX = 2
+MEASUREMENTS_MAX = 1
 NO_INDEX = "none"
 
 
@@ -53,23 +57,26 @@ class DaemonParts:
     """What the service tells about.
 
     Attributes:
+        embedder: makes the vectors of the questions that the gate is measured by.
         reports: tells how the embedders of the given models are; starts nothing.
         settings: values that the process runs with.
     """
 
     profiles: Profiles[VectorIndex]
     upkeep: Upkeep
+    embedder: Embedder
     process: Process
     reports: Callable[[list[str]], list[EmbedderReport]]
     settings: Mapping[str, str]
 
 
 class DaemonServicer(daemon_service_pb2_grpc.DaemonServiceServicer):
-    """Answers for the process itself; only a check opens the profile that it is asked about."""
+    """Answers for the process itself; only what looks into a profile opens it."""
 
     def __init__(self, parts: DaemonParts) -> None:
         self._parts = parts
         self._checks = Admission(CHECKS_MAX, "check a profile")
+        self._measurements = Admission(MEASUREMENTS_MAX, "measure a gate")
         self._build = build_id()
 
     @override
@@ -130,6 +137,29 @@ class DaemonServicer(daemon_service_pb2_grpc.DaemonServiceServicer):
         return pb.CheckProfileResponse(
             checks=[pb.Check(name=each.name, ok=each.ok, detail=each.detail) for each in findings]
         )
+
+    @override
+    def MeasureGate(
+        self, request: pb.MeasureGateRequest, context: grpc.ServicerContext
+    ) -> Iterator[pb.MeasureGateResponse]:
+        """Measure the gate on a profile's own notes."""
+        deadline = Deadline.of_call(context)
+        with (
+            self._parts.profiles.use(request.profile, deadline.for_work()) as profile,
+            self._measurements.enter(deadline),
+        ):
+            yield from measured(
+                profile, self._parts.embedder, request, caller_of(context), deadline
+            )
+
+    @override
+    def ResetGate(
+        self, request: pb.ResetGateRequest, context: grpc.ServicerContext
+    ) -> pb.ResetGateResponse:
+        """Take a profile's own threshold away."""
+        seconds = Deadline.of_call(context).for_work()
+        with self._parts.profiles.use(request.profile, seconds) as profile:
+            return reset(profile, caller_of(context), seconds)
 
 
 def _profile_status(profile: Profile[VectorIndex]) -> tuple[pb.OpenProfileStatus, str]:

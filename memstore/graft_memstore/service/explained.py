@@ -62,6 +62,7 @@ def _message(receipt: Receipt, present: Mapping[NoteId, PresentNote]) -> pb.Expl
                 hit=HITS[each.hit],
                 probability=each.probability,
                 distance=receipt.probability - each.probability,
+                own=each.own,
             )
             for each in account.thresholds
         ],

@@ -7,8 +7,7 @@ from graft.memory.v1 import recall_service_pb2 as pb
 from graft.wire.characters import is_blank
 from graft.wire.errors import BadFieldError
 from graft.wire.settings import EMBED_TOKENS_MAX, EMBED_TOKENS_MIN
-from graft_memstore.model import Background
-from graft_memstore.recall.answer import Question
+from graft_memstore.recall.answer import UNKNOWN_BACKGROUND, Question
 from graft_memstore.service.convert import scope_filter_of
 from graft_memstore.signature import Understood, signatures, understand
 from graft_memstore.write.validate import check_keyword_filter, check_scopes, check_title
@@ -19,8 +18,6 @@ TOP_K_MAX = 256
 NOTHING_TO_LOOK_FOR = (
     "holds nothing that can be seen, so there is nothing to look for; ask in words"
 )
-UNKNOWN_BACKGROUND = Background(mean=0.5, deviation=0.12, count=8.0)
-"""For a model that does not know its own: wide, and soon outweighed by the store's."""
 
 MATCHES = {
     pb.KEYWORD_MATCH_UNSPECIFIED: False,

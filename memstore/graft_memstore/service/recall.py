@@ -26,10 +26,11 @@ from graft_memstore.embedding import (
 from graft_memstore.gate import Hit
 from graft_memstore.lexical import fold_question
 from graft_memstore.model import Model, ModelRole, NoteId, ReceiptId
-from graft_memstore.recall.answer import QueryAnswer, Question
+from graft_memstore.recall.answer import UNKNOWN_BACKGROUND, QueryAnswer, Question
 from graft_memstore.recall.classify import classify
 from graft_memstore.recall.explore import explore
 from graft_memstore.recall.index import VectorIndex, index_of
+from graft_memstore.recall.own_gate import gate_of
 from graft_memstore.recall.query import answer_query
 from graft_memstore.recall.receipt import NO_INDEX, Snapshot, receipt_of
 from graft_memstore.recall.retrieve import retrieve
@@ -40,7 +41,6 @@ from graft_memstore.service.explained import explain
 from graft_memstore.service.misses import clear_misses, list_misses
 from graft_memstore.service.questions import (
     NOTHING_TO_LOOK_FOR,
-    UNKNOWN_BACKGROUND,
     draft_of,
     narrowed,
     question_of,
@@ -128,7 +128,8 @@ class RecallServicer(recall_service_pb2_grpc.RecallServiceServicer):
             embedded = self._embed(profile, question, request.embed_tokens_max, deadline)
             with profile.snapshot() as connection:
                 asked = _in_snapshot(profile, connection, question, embedded.vector)
-                answer = answer_query(connection, asked.index, asked.question)
+                gate = gate_of(connection, asked.model)
+                answer = answer_query(connection, asked.index, asked.question, gate)
                 note = _note_of(connection, answer)
                 snapshot = _snapshot_of(connection, asked)
             receipt = self._hand_over(profile.name, asked, answer, snapshot)

@@ -32,13 +32,14 @@ class EventDraft:
     """An event before it has a place in the chain.
 
     Attributes:
-        content_hash: of the note that it is about.
+        note_id: None where it is about no single note; it makes no state row then.
+        content_hash: of the note, or of whatever else it is about.
         state: the state row that it makes, None when it makes none.
     """
 
     caller: Caller
     action: str
-    note_id: NoteId
+    note_id: NoteId | None
     content_hash: bytes
     reason: str = ""
     state: NoteState | None = None
@@ -114,7 +115,6 @@ class AuditChain:
     def append(self, connection: apsw.Connection, draft: EventDraft, at_ms: int) -> EventSeq:
         """Seal *draft* and append it inside the writer's transaction."""
         last = read_last_link(connection) or Link(count=0, hash=FIRST_HASH)
-        state_bytes = None if draft.state is None else encode_state(draft.note_id, draft.state)
         event = Event(
             seq=EventSeq(last.count + 1),
             at_ms=at_ms,
@@ -124,7 +124,7 @@ class AuditChain:
             action=draft.action,
             note_id=draft.note_id,
             digest=self._digest("content", draft.content_hash),
-            state_digest=b"" if state_bytes is None else self._digest("state", state_bytes),
+            state_digest=self._state_digest(draft),
             reason=draft.reason,
             prev_hash=last.hash,
         )
@@ -200,6 +200,12 @@ class AuditChain:
 
     def _seal(self, event: Event) -> bytes:
         return self._digest("event", event.sealed_bytes())
+
+    def _state_digest(self, draft: EventDraft) -> bytes:
+        if draft.state is None:
+            return b""
+        assert draft.note_id is not None, "a state is some note's"
+        return self._digest("state", encode_state(draft.note_id, draft.state))
 
     def _digest(self, purpose: str, raw: bytes) -> bytes:
         return blake3(encode_fields(purpose, raw), key=self._key).digest()

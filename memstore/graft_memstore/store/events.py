@@ -37,7 +37,8 @@ class Event:
 
     Attributes:
         channel: the agent's session, where there is one.
-        digest: keyed digest of the note's content hash.
+        note_id: None where it is about no single note.
+        digest: keyed digest of the content hash of the note, or of whatever else it is about.
         state_digest: keyed digest of the state row that it made; empty when it made none.
         prev_hash: hash of the event before; zeros for the first.
         hash: keyed hash over everything before it in this class.

@@ -27,7 +27,7 @@ FOLDED_CHARS_MAX = 65_536
 PART_MAX = 1_000_000
 """No note has so many parts."""
 
-# A search may also ask for keywords: :keywords_min of those listed, 0 for no matter which.
+# A search may also ask for :keywords_min of the keywords listed, and pass over the note :without.
 ELIGIBLE = (
     "WITH "  # noqa: S608 - joined at import, from constants alone
     + VISIBLE
@@ -35,14 +35,14 @@ ELIGIBLE = (
 eligible AS NOT MATERIALIZED (
     SELECT visible.*
     FROM visible
-    WHERE :keywords_min = 0 OR :keywords_min <= (
+    WHERE visible.seq <> :without AND (:keywords_min = 0 OR :keywords_min <= (
         SELECT count(*)
         FROM json_each(:keywords) AS wanted
         JOIN keywords ON keywords.keyword = wanted.value
         JOIN note_keywords AS carried
           ON carried.keyword_id = keywords.keyword_id AND carried.note_id = visible.note_id
         WHERE carried.known_to IS NULL
-    )
+    ))
 )
 """
 )
@@ -77,7 +77,11 @@ LIMIT :count_max
 SELECT_TERM_COUNTS = """
 SELECT (
     SELECT iif(count(*) < :count_max, count(*), -max(rowid))
-    FROM (SELECT rowid FROM notes_fts WHERE notes_fts MATCH term.value LIMIT :count_max)
+    FROM (
+        SELECT rowid FROM notes_fts
+        WHERE notes_fts MATCH term.value AND rowid <> :without
+        LIMIT :count_max
+    )
 )
 FROM json_each(:matches) AS term
 ORDER BY term.key
@@ -205,18 +209,24 @@ class Eligible:
 
     Attributes:
         keywords_min: how many of *keywords* a note must carry; 0 for any note.
+        without: number of a note that is passed over; 0 for none.
     """
 
     scope: ScopeFilter
     now_ms: int
     keywords: tuple[str, ...] = ()
     keywords_min: int = 0
+    without: int = 0
 
     def parameters(self, **more: str | int) -> dict[str, str | int]:
         """Return what every statement here takes, and *more*."""
         return (
             visible_parameters(self.scope, self.now_ms)
-            | {"keywords": json.dumps(self.keywords), "keywords_min": self.keywords_min}
+            | {
+                "keywords": json.dumps(self.keywords),
+                "keywords_min": self.keywords_min,
+                "without": self.without,
+            }
             | more
         )
 
@@ -256,15 +266,17 @@ class FoldedText:
     cjk: str
 
 
-def count_terms(connection: apsw.Connection, matches: Sequence[str], notes: int) -> list[int]:
-    """Return in how many of *notes* each FTS5 expression is found.
+def count_terms(
+    connection: apsw.Connection, matches: Sequence[str], notes: int, without: int = 0
+) -> list[int]:
+    """Return in how many of *notes*, of all but *without*, each FTS5 expression is found.
 
     Beyond `TERM_COUNT_MAX` it is an estimate: as many more as the rest of the notes would hold.
     """
     rows = select(
         connection,
         SELECT_TERM_COUNTS,
-        {"matches": json.dumps(matches), "count_max": TERM_COUNT_MAX},
+        {"matches": json.dumps(matches), "count_max": TERM_COUNT_MAX, "without": without},
     )
     return [
         count if count >= 0 else max(TERM_COUNT_MAX, TERM_COUNT_MAX * notes // -count)

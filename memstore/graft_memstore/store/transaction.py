@@ -52,7 +52,7 @@ class Transaction:
         return self._chain.append(self.connection, draft, self.at_ms)
 
     def finish(self) -> None:
-        """Keep the clocks, if this change was one of a note; called right before COMMIT."""
+        """Keep the clocks, if this change has an event; called right before COMMIT."""
         if self._governed:
             clocks = meta.Clocks(time_ms=self.at_ms, hlc=self._hlc)
             meta.write_clocks(self.connection, clocks)

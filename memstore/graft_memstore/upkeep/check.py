@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from graft_memstore.model import ModelRole
+from graft_memstore.recall.own_gate import gate_of, passed_over
 from graft_memstore.store.coverage import count_forgotten
 from graft_memstore.store.database import Connection
 from graft_memstore.store.edges import count_edges
@@ -70,6 +71,7 @@ def check_profile(
             lambda: _vectors(connection),
             lambda: _pending(connection, worker_problem),
             lambda: _edges(connection, edges_problem),
+            lambda: _gate(connection),
             lambda: _erasing(connection),
         ]
         return [check() for check in checks]
@@ -195,6 +197,20 @@ def _edges(connection: Connection, edges_problem: str) -> Finding:
         ok=not why,
         detail=f"{count} between notes; notes that wait for theirs: {waiting}{why}",
     )
+
+
+def _gate(connection: Connection) -> Finding:
+    serving = read_model(connection, ModelRole.SERVING)
+    gate, old = gate_of(connection, serving), passed_over(connection, serving)
+    own = ", the profile's own" if gate.strong_is_own else ""
+    advice = (
+        ""
+        if old is None
+        else f"; its own, {old:.3f}, was measured with another model or gate and is passed over:"
+        " measure again with `graft doctor --gate --apply`, or forget it with"
+        " `graft doctor --gate --reset`"
+    )
+    return Finding(name="gate", ok=True, detail=f"STRONG from {gate.strong:.3f}{own}{advice}")
 
 
 def _erasing(connection: Connection) -> Finding:

@@ -58,6 +58,7 @@ class FakeState:
     explain_reply: recall_service_pb2.ExplainResponse = field(
         default_factory=recall_service_pb2.ExplainResponse
     )
+    gate_replies: list[daemon_service_pb2.MeasureGateResponse] = field(default_factory=list)
     misses_reply: recall_service_pb2.ListMissesResponse = field(
         default_factory=lambda: recall_service_pb2.ListMissesResponse(kept=True)
     )
@@ -268,6 +269,20 @@ class FakeMemstore(
         if self.state.damaged == request.profile:
             refuse(context, DatabaseDamagedError("the file is damaged; run `graft doctor`"))
         return daemon_service_pb2.CheckProfileResponse(checks=self.state.checks)
+
+    @override
+    def MeasureGate(
+        self, request: daemon_service_pb2.MeasureGateRequest, context: grpc.ServicerContext
+    ) -> Iterator[daemon_service_pb2.MeasureGateResponse]:
+        self._enter("MeasureGate", request, context)
+        yield from self.state.gate_replies
+
+    @override
+    def ResetGate(
+        self, request: daemon_service_pb2.ResetGateRequest, context: grpc.ServicerContext
+    ) -> daemon_service_pb2.ResetGateResponse:
+        self._enter("ResetGate", request, context)
+        return daemon_service_pb2.ResetGateResponse(was_set=True, strong=0.75)
 
     def _enter(self, name: str, request: object, context: grpc.ServicerContext) -> None:
         self.state.received.append((name, request))

@@ -24,7 +24,7 @@ def told() -> pb.ExplainResponse:
             pb.Contribution(name="named", value=1.0),
         ],
         thresholds=[
-            pb.Threshold(hit=pb.HIT_STRONG, probability=0.95, distance=-0.07),
+            pb.Threshold(hit=pb.HIT_STRONG, probability=0.95, distance=-0.07, own=True),
             pb.Threshold(hit=pb.HIT_WEAK, probability=0.25, distance=0.63),
         ],
         rules=[
@@ -108,7 +108,7 @@ def test_explain_shows_people_what_each_signal_added_and_what_lowered_the_answer
     assert "named\t1.00\tby rule\t" in lines
     assert "without any\t\t\t-6.50" in lines
     assert "together\t\t\t+2.00 = 88%" in lines
-    assert "STRONG:     from 95% on; 7 points below" in lines
+    assert "STRONG:     from 95% on, the profile's own; 7 points below" in lines
     assert "WEAK:       from 25% on; 63 points above" in lines
     assert "rule:       all_arms: kept" in lines
     assert "rule:       may_be_strong: broken, and lowered the answer" in lines
@@ -141,7 +141,12 @@ def test_explain_prints_the_documented_object(command: Command, memstore: FakeSt
         "weight": 2.0,
         "contribution": 8.0,
     }
-    assert reply["thresholds"][0] == {"hit": "STRONG", "probability": 0.95, "distance": -0.07}
+    assert reply["thresholds"][0] == {
+        "hit": "STRONG",
+        "probability": 0.95,
+        "distance": -0.07,
+        "own": True,
+    }
     assert reply["withheld"][1] == {"id": GONE, "state": "retired", "now": "deleted"}
     assert reply["looked_at"][1]["title"] is None
 

@@ -11,7 +11,14 @@ from graft.memory.v1 import (
     profiles_service_pb2,
     recall_service_pb2,
 )
-from graft_client import limits, operations, recall_operations, receipt_operations, results
+from graft_client import (
+    gate_operations,
+    limits,
+    operations,
+    recall_operations,
+    receipt_operations,
+    results,
+)
 from graft_client.calls import BATCH_NOTES, batches
 from graft_client.errors import InputError
 from graft_client.explanations import Condition
@@ -62,6 +69,8 @@ def every_operation() -> list[Operation]:  # type: ignore[type-arg] # of all kin
         operations.status("/s"),
         operations.stop(only_if_idle=True),
         operations.check_profile("p"),
+        gate_operations.measure_gate("p", apply=False),
+        gate_operations.reset_gate("p"),
     ]
 
 

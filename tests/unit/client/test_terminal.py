@@ -1,7 +1,9 @@
 """What a person sees on a terminal: tables, colours, progress, a question before erasing."""
 
+import json
 from collections.abc import Callable
 from pathlib import Path
+from typing import IO
 
 import pytest
 from tests.terminals import run_on_terminal
@@ -14,12 +16,17 @@ Terminal = Callable[..., tuple[int, str]]
 
 @pytest.fixture
 def terminal(home: Path, place: Path) -> Terminal:
-    """Run ``graft`` on a terminal of 100 columns, typing *typed*; return exit code and screen."""
+    """Run ``graft`` on a terminal of 100 columns, typing *typed*; return exit code and screen.
 
-    def run(*arguments: str, typed: str = "", **environ: str) -> tuple[int, str]:
+    What goes to stdout goes to the file *out*, if there is one.
+    """
+
+    def run(
+        *arguments: str, typed: str = "", out: IO[bytes] | None = None, **environ: str
+    ) -> tuple[int, str]:
         around = {"PATH": "/usr/bin:/bin", **environ}
         return run_on_terminal(
-            *arguments, "--home", str(home), at=place, around=around, typed=typed
+            *arguments, "--home", str(home), at=place, around=around, typed=typed, out=out
         )
 
     return run
@@ -113,3 +120,26 @@ def test_a_reindex_draws_its_bar(terminal: Terminal, memstore: FakeState) -> Non
     assert code == 0
     assert "moving to m ━━━━━━──────────────────  25%" in screen
     assert screen.rstrip().endswith("the profile answers with m")
+
+
+def test_a_measurement_draws_its_bar_on_the_terminal_alone(
+    terminal: Terminal, memstore: FakeState, tmp_path: Path
+) -> None:
+    memstore.gate_replies = [
+        daemon_service_pb2.MeasureGateResponse(done=1, total=4),
+        daemon_service_pb2.MeasureGateResponse(
+            done=4, total=4, report=daemon_service_pb2.GateReport(notes=20)
+        ),
+    ]
+
+    with (tmp_path / "out").open("wb") as out:
+        code, screen = terminal("doctor", "--gate", out=out)
+    _, as_json = terminal("doctor", "--gate", "--json")
+
+    assert code == 0
+    assert "graft: asking ━━━━━━──────────────────  25%" in screen
+    data = (tmp_path / "out").read_text()
+    assert data.startswith("false STRONG")
+    assert "\x1b" not in data
+    assert json.loads(as_json)["notes"] == 20
+    assert len(as_json.splitlines()) == 1

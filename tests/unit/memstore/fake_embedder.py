@@ -37,6 +37,7 @@ class FakeEmbedder(Embedder):
         embedded: every text that was embedded, with its model.
         asked: every question that was embedded.
         before: called before each call is answered, with the model's name.
+        waits: called before each question is embedded, with its deadline.
     """
 
     def __init__(self) -> None:
@@ -45,6 +46,7 @@ class FakeEmbedder(Embedder):
         self.files: dict[str, str] = {}
         self.default = "fake"
         self.before: Callable[[str], None] = lambda _: None
+        self.waits: Callable[[Deadline], None] = lambda _: None
         self._lock = threading.Lock()
         self.embedded: list[tuple[str, str]] = []
         self.asked: list[str] = []
@@ -56,6 +58,7 @@ class FakeEmbedder(Embedder):
         model = self.facts(wanted, deadline)
         if text in self.refused:
             raise TextRefusedError("texts: cannot be embedded")
+        self.waits(deadline)
         with self._lock:
             self.asked.append(text)
         return QueryVector(model=model, values=vector_of(text, model.identity))

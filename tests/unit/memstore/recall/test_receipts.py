@@ -13,8 +13,9 @@ from tests.unit.memstore.recall.store_builder import (
 )
 
 from graft_memstore.gate import Hit
+from graft_memstore.gate_model import GATE_MODEL
 from graft_memstore.model import Condition, Model, ModelRole, NoteId, ReceiptId
-from graft_memstore.recall.account import NO_CANDIDATE
+from graft_memstore.recall.account import no_candidate
 from graft_memstore.recall.answer import QueryAnswer
 from graft_memstore.recall.index import VectorIndex
 from graft_memstore.recall.query import answer_query
@@ -180,6 +181,10 @@ def test_an_empty_store_has_a_receipt_without_candidates(store: NoteStore) -> No
         Snapshot(at_ms=NOW_MS, event=0, model=None, index=NO_INDEX),
     )
 
-    assert (receipt.hit, receipt.account, receipt.looked_at) == (Hit.MISS, NO_CANDIDATE, ())
+    assert (receipt.hit, receipt.account, receipt.looked_at) == (
+        Hit.MISS,
+        no_candidate(GATE_MODEL),
+        (),
+    )
     assert (receipt.arms, receipt.model, receipt.index) == (("words", "pieces"), "", "none")
     assert decode_receipt(encode_receipt(receipt)) == receipt

@@ -40,6 +40,7 @@ PARAMETERS = {
     "now": 1,
     "keywords": '["a"]',
     "keywords_min": 1,
+    "without": 0,
     "bits": bytes(32),
 }
 # Virtual tables decide themselves how they are read; what is counted here is read from an index.

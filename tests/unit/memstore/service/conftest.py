@@ -82,6 +82,7 @@ def stubs(room: Room) -> Iterator[Stubs]:
             DaemonParts(
                 profiles=room.profiles,
                 upkeep=room.upkeep,
+                embedder=room.embedder,
                 process=process,
                 reports=reports,
                 settings={"idle_minutes": "30"},

@@ -30,6 +30,7 @@ CHECKS = [
     "vectors",
     "pending",
     "edges",
+    "gate",
     "erasing",
 ]
 

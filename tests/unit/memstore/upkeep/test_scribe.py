@@ -9,8 +9,9 @@ from tests.unit.memstore.room import AGENT, WAIT_SECONDS, Room, locked, open_roo
 from graft.wire.errors import AmbiguousIdError, BadFieldError, ReceiptNotFoundError
 from graft_memstore.deadline import Deadline
 from graft_memstore.gate import Hit
+from graft_memstore.gate_model import GATE_MODEL
 from graft_memstore.model import Background, Condition, ReceiptId, ScopeFilter
-from graft_memstore.recall.account import NO_CANDIDATE
+from graft_memstore.recall.account import no_candidate
 from graft_memstore.recall.answer import Question
 from graft_memstore.recall.receipt import Receipt
 from graft_memstore.signature import understand
@@ -34,7 +35,7 @@ def answered(receipt_id: str, *, text: str = "q", probability: float = 0.5) -> A
         scope=USER,
         hit=Hit.MISS,
         probability=probability,
-        account=NO_CANDIDATE,
+        account=no_candidate(GATE_MODEL),
         arms=(),
         degraded=(),
         background=NOTHING,
