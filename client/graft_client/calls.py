@@ -4,16 +4,23 @@ import uuid
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 
-from graft.memory.v1 import notes_service_pb2, profiles_service_pb2, recall_service_pb2
-from graft_client import operations, recall_operations, receipt_operations
+from graft.memory.v1 import (
+    lifecycle_service_pb2,
+    notes_service_pb2,
+    profiles_service_pb2,
+    recall_service_pb2,
+)
+from graft_client import lifecycle_operations, operations, recall_operations, receipt_operations
 from graft_client.errors import InputError
 from graft_client.explanations import ClearedMisses
+from graft_client.lifecycle_operations import ChangeResponse, Verb
 from graft_client.limits import BATCH_BYTES_MAX
 from graft_client.operation import Operation
 from graft_client.operations import Listing, Page
 from graft_client.recall_operations import Search, Walk
-from graft_client.requests import NewNote
+from graft_client.requests import NewNote, TimeFields
 from graft_client.results import (
+    Changed,
     Deleted,
     Inserted,
     QueryAnswer,
@@ -60,6 +67,10 @@ class Calls:
         """Profile that calls go to."""
         return self._profile
 
+    def request_id(self, chosen: str | None) -> str:
+        """Give the id that was *chosen* for a change, else a new one."""
+        return chosen or str(self._new_request_id())
+
     def read_scopes(self, scope: str | AllScopes) -> ScopeChoice:
         """Say where a read looks; an empty *scope* means the setting, else the directory's."""
         return read_scopes(self._project, scope or self._settings.text("scope"))
@@ -67,9 +78,11 @@ class Calls:
     def complete(self, note: NewNote) -> NewNote:
         """Fill in scope, author and the project of files and commits."""
         chosen = note.scope or self._settings.text("scope")
+        # A correction stands where the corrected note does, unless somebody says otherwise.
+        at_home = note.supersedes and not chosen
         return replace(
             note,
-            scope=write_scope(self._project, chosen),
+            scope="" if at_home else write_scope(self._project, chosen),
             author=note.author or self._settings.text("author"),
             sources=tuple(self._complete_source(source) for source in note.sources),
         )
@@ -81,7 +94,7 @@ class Calls:
         return operations.insert(
             self._profile,
             self.complete(note),
-            request_id=request_id or str(self._new_request_id()),
+            request_id=self.request_id(request_id),
             wait=wait,
         )
 
@@ -92,7 +105,7 @@ class Calls:
         return operations.insert_many(
             self._profile,
             [self.complete(note) for note in notes],
-            request_id=str(self._new_request_id()),
+            request_id=self.request_id(None),
             wait=wait,
         )
 
@@ -110,7 +123,43 @@ class Calls:
             self._profile,
             note_id,
             reason=reason,
-            request_id=request_id or str(self._new_request_id()),
+            request_id=self.request_id(request_id),
+        )
+
+    def supersede(
+        self, note_id: str, by: str, reason: str, request_id: str | None
+    ) -> Operation[lifecycle_service_pb2.SupersedeNoteResponse, Changed]:
+        """Put the note *by* in the place of another."""
+        return lifecycle_operations.supersede(
+            self._profile, note_id, by=by, reason=reason, request_id=self.request_id(request_id)
+        )
+
+    def say(
+        self, verb: Verb, note_id: str, reason: str, request_id: str | None
+    ) -> Operation[ChangeResponse, Changed]:
+        """Say *verb* of a note."""
+        return lifecycle_operations.say(
+            self._profile, verb, note_id, reason=reason, request_id=self.request_id(request_id)
+        )
+
+    def set_times(
+        self, note_id: str, times: TimeFields, reason: str, request_id: str | None
+    ) -> Operation[lifecycle_service_pb2.SetNoteTimesResponse, Changed]:
+        """Set a note's times."""
+        return lifecycle_operations.set_times(
+            self._profile,
+            note_id,
+            times,
+            reason=reason,
+            request_id=self.request_id(request_id),
+        )
+
+    def undo(
+        self, event: int, reason: str, request_id: str | None
+    ) -> Operation[lifecycle_service_pb2.UndoEventResponse, Changed]:
+        """Take back the last change of a note."""
+        return lifecycle_operations.undo(
+            self._profile, event, reason=reason, request_id=self.request_id(request_id)
         )
 
     def query(
@@ -151,7 +200,7 @@ class Calls:
     ) -> Operation[recall_service_pb2.ClearMissesResponse, ClearedMisses]:
         """Erase the questions that nothing answered."""
         return receipt_operations.clear_misses(
-            self._profile, scope, request_id=request_id or str(self._new_request_id())
+            self._profile, scope, request_id=self.request_id(request_id)
         )
 
     def stats(self, scope: ScopeChoice) -> Operation[notes_service_pb2.GetStatsResponse, Stats]:

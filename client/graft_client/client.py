@@ -19,8 +19,9 @@ from graft_client.gate_reports import GateReset, GateStep
 from graft_client.operation import Operation
 from graft_client.operations import Listing
 from graft_client.recall_operations import Search, Walk
-from graft_client.requests import NewNote, NoteFields
+from graft_client.requests import NewNote, NoteFields, TimeFields
 from graft_client.results import (
+    Changed,
     Check,
     Deleted,
     Inserted,
@@ -177,6 +178,55 @@ class Graft:
     def delete(self, note_id: str, *, reason: str, request_id: str | None = None) -> Deleted:
         """Take a note away: erased through the door cli, retired through any other."""
         return self._call(self._calls.delete(note_id, reason=reason, request_id=request_id))
+
+    def supersede(
+        self, note_id: str, *, by: str, reason: str, request_id: str | None = None
+    ) -> Changed:
+        """Put the note *by* in the place of another, which no search shows any more."""
+        return self._call(self._calls.supersede(note_id, by, reason, request_id))
+
+    def retire(self, note_id: str, *, reason: str, request_id: str | None = None) -> Changed:
+        """Take a note out of use."""
+        return self._call(self._calls.say("retire", note_id, reason, request_id))
+
+    def restore(self, note_id: str, *, reason: str, request_id: str | None = None) -> Changed:
+        """Put a retired note to use again."""
+        return self._call(self._calls.say("restore", note_id, reason, request_id))
+
+    def reject(self, note_id: str, *, reason: str, request_id: str | None = None) -> Changed:
+        """Say that a note was wrong: what it says is refused from now on."""
+        return self._call(self._calls.say("reject", note_id, reason, request_id))
+
+    def dispute(self, note_id: str, *, reason: str, request_id: str | None = None) -> Changed:
+        """Say that a note may be wrong: it is at most a WEAK answer then."""
+        return self._call(self._calls.say("dispute", note_id, reason, request_id))
+
+    def mark_stale(self, note_id: str, *, reason: str, request_id: str | None = None) -> Changed:
+        """Say that what a note rests on has changed: it is at most WEAK then."""
+        return self._call(self._calls.say("mark-stale", note_id, reason, request_id))
+
+    def set_times(
+        self,
+        note_id: str,
+        *,
+        reason: str,
+        request_id: str | None = None,
+        **times: Unpack[TimeFields],
+    ) -> Changed:
+        """Set from when until when a note is true, and from when on it is not shown.
+
+        Args:
+            note_id: of an active note.
+            reason: why.
+            request_id: UUID that makes a repeated call safe over programs; None: a new one.
+            times: *valid_from*, *valid_to*, *expires_at*; None takes one away, one that is not
+                given stays.
+        """
+        return self._call(self._calls.set_times(note_id, times, reason, request_id))
+
+    def undo(self, event: int, *, reason: str, request_id: str | None = None) -> Changed:
+        """Take back the last change of a note, by the event that recorded it."""
+        return self._call(self._calls.undo(event, reason, request_id))
 
     def stats(self, *, scope: str | AllScopes = "") -> Stats:
         """Count what the profile holds."""

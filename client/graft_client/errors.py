@@ -75,14 +75,22 @@ class RefusedError(GraftError):
 class BadFieldError(RefusedError):
     """A field is missing, malformed or over a limit; *details* names it."""
 
-    reasons = frozenset({"BAD_FIELD", "REQUEST_ID_REUSED", "AMBIGUOUS_ID", "BAD_PAGE_TOKEN"})
+    reasons = frozenset(
+        {"BAD_FIELD", "REQUEST_ID_REUSED", "AMBIGUOUS_ID", "BAD_PAGE_TOKEN", "SELF_REFERENCE"}
+    )
 
 
 class NotFoundError(RefusedError):
-    """No note, profile, model or receipt goes by that name."""
+    """No note, profile, model, receipt or event goes by that name."""
 
     reasons = frozenset(
-        {"NOTE_NOT_FOUND", "PROFILE_NOT_FOUND", "MODEL_NOT_FOUND", "RECEIPT_NOT_FOUND"}
+        {
+            "NOTE_NOT_FOUND",
+            "PROFILE_NOT_FOUND",
+            "MODEL_NOT_FOUND",
+            "RECEIPT_NOT_FOUND",
+            "EVENT_NOT_FOUND",
+        }
     )
 
 
@@ -93,9 +101,24 @@ class AlreadyExistsError(RefusedError):
 
 
 class WrongStateError(RefusedError):
-    """The note's, the profile's or the service's state does not allow it now."""
+    """The note's, the profile's or the service's state does not allow it now.
 
-    reasons = frozenset({"WRONG_STATE", "KNOWN_TEXT", "SCHEMA_TOO_NEW", "REINDEX_STATE"})
+    *details* of a note's carries "state", "note_id" and, where it was replaced, "head": the last
+    of its successors.
+    """
+
+    reasons = frozenset(
+        {
+            "WRONG_STATE",
+            "KNOWN_TEXT",
+            "REJECTED_TEXT",
+            "SUPERSEDED_ALREADY",
+            "SUPERSEDING_CYCLE",
+            "NOT_LAST_CHANGE",
+            "SCHEMA_TOO_NEW",
+            "REINDEX_STATE",
+        }
+    )
 
 
 class NotAllowedError(RefusedError):

@@ -274,6 +274,9 @@ def _new_note(note: NewNote) -> notes_service_pb2.NewNote:
         valid_to_ms=_optional_ms(note.valid_to),
         expires_at_ms=_optional_ms(note.expires_at),
         applies_to=note.applies_to,
+        supersedes=note.supersedes,
+        reason=note.reason,
+        restore=note.restore,
     )
 
 

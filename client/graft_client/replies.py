@@ -7,6 +7,7 @@ from typing import Literal
 from graft.embedder.v1 import embedder_pb2
 from graft.memory.v1 import (
     daemon_service_pb2,
+    lifecycle_service_pb2,
     note_pb2,
     notes_service_pb2,
     profiles_service_pb2,
@@ -21,12 +22,12 @@ _KINDS: dict[int, results.Kind] = {
     note_pb2.NOTE_KIND_NOTE: "note",
     note_pb2.NOTE_KIND_DEAD_END: "dead-end",
 }
-_STATES: dict[int, results.State] = {
+STATES: dict[int, results.State] = {
     note_pb2.LIFECYCLE_ACTIVE: "active",
     note_pb2.LIFECYCLE_SUPERSEDED: "superseded",
     note_pb2.LIFECYCLE_RETIRED: "retired",
 }
-_TRUSTS: dict[int, results.Trust] = {
+TRUSTS: dict[int, results.Trust] = {
     note_pb2.TRUST_CANDIDATE: "candidate",
     note_pb2.TRUST_OBSERVED: "observed",
     note_pb2.TRUST_VERIFIED: "verified",
@@ -88,16 +89,18 @@ def note(reply: note_pb2.Note, *, with_body: bool = True) -> results.Note:
         keywords=tuple(reply.keywords),
         author=reply.author,
         scope=reply.scope,
-        state=_STATES.get(reply.lifecycle, "retired"),
-        trust=_TRUSTS.get(reply.trust, "candidate"),
-        valid_from=_instant(reply, "valid_from_ms"),
-        valid_to=_instant(reply, "valid_to_ms"),
-        expires_at=_instant(reply, "expires_at_ms"),
+        state=STATES.get(reply.lifecycle, "retired"),
+        trust=TRUSTS.get(reply.trust, "candidate"),
+        valid_from=instant_of(reply, "valid_from_ms"),
+        valid_to=instant_of(reply, "valid_to_ms"),
+        expires_at=instant_of(reply, "expires_at_ms"),
         recorded_at=from_milliseconds(reply.recorded_at_ms),
-        superseded_by=None,
+        superseded_by=reply.superseded_by or None,
         sources=tuple(_source(source) for source in reply.sources),
         pending=reply.pending,
         applies_to=tuple(reply.applies_to),
+        state_reason=reply.state_reason,
+        state_event=reply.state_event,
     )
 
 
@@ -106,8 +109,8 @@ def inserted(reply: notes_service_pb2.InsertedNote, degraded: Sequence[str]) -> 
     return results.Inserted(
         id=reply.id,
         duplicate=reply.duplicate,
-        state=_STATES.get(reply.lifecycle, "retired"),
-        trust=_TRUSTS.get(reply.trust, "candidate"),
+        state=STATES.get(reply.lifecycle, "retired"),
+        trust=TRUSTS.get(reply.trust, "candidate"),
         scope=reply.scope,
         pending=reply.pending,
         similar=tuple(
@@ -117,6 +120,9 @@ def inserted(reply: notes_service_pb2.InsertedNote, degraded: Sequence[str]) -> 
         event=reply.event or None,
         uncovered_from_char=reply.uncovered_from_char or None,
         answers=reply.answers,
+        superseded=reply.superseded or None,
+        superseded_event=reply.superseded_event or None,
+        restored=reply.restored,
         degraded=tuple(degraded),
     )
 
@@ -134,7 +140,7 @@ def query_answer(reply: recall_service_pb2.QueryResponse) -> results.QueryAnswer
                 id=each.id,
                 title=each.title,
                 why=each.why,
-                trust=_TRUSTS.get(each.trust, "candidate"),
+                trust=TRUSTS.get(each.trust, "candidate"),
                 kind=_KINDS.get(each.kind, "note"),
             )
             for each in reply.near
@@ -151,7 +157,7 @@ def query_answer(reply: recall_service_pb2.QueryResponse) -> results.QueryAnswer
             results.DeadEnd(
                 id=each.id,
                 title=each.title,
-                trust=_TRUSTS.get(each.trust, "candidate"),
+                trust=TRUSTS.get(each.trust, "candidate"),
                 applicability=_applicability(each.applicability),
             )
             for each in reply.dead_ends
@@ -171,7 +177,7 @@ def retrieved(reply: recall_service_pb2.RetrieveResponse) -> results.Retrieved:
                 arms={
                     arm.arm: results.ArmScore(rank=arm.rank, score=arm.score) for arm in each.arms
                 },
-                trust=_TRUSTS.get(each.trust, "candidate"),
+                trust=TRUSTS.get(each.trust, "candidate"),
                 keywords=tuple(each.keywords),
                 scope=each.scope,
                 kind=_KINDS.get(each.kind, "note"),
@@ -197,7 +203,7 @@ def explored(reply: recall_service_pb2.ExploreResponse) -> walks.Explored:
                 score=each.score,
                 cosine=each.cosine if each.HasField("cosine") else None,
                 depth=each.depth,
-                trust=_TRUSTS.get(each.trust, "candidate"),
+                trust=TRUSTS.get(each.trust, "candidate"),
                 keywords=tuple(each.keywords),
                 scope=each.scope,
             )
@@ -350,7 +356,10 @@ def embedder_model(
 _InstantField = Literal["valid_from_ms", "valid_to_ms", "expires_at_ms"]
 
 
-def _instant(reply: note_pb2.Note, field: _InstantField) -> datetime | None:
+def instant_of(
+    reply: note_pb2.Note | lifecycle_service_pb2.ChangedNote, field: _InstantField
+) -> datetime | None:
+    """Read one of a note's times; None for none."""
     return from_milliseconds(getattr(reply, field)) if reply.HasField(field) else None
 
 

@@ -21,6 +21,17 @@ class NoteFields(TypedDict, total=False):
     valid_to: datetime | None
     expires_at: datetime | None
     applies_to: Sequence[str]
+    supersedes: str
+    reason: str
+    restore: bool
+
+
+class TimeFields(TypedDict, total=False):
+    """Times of a note; None stands for none."""
+
+    valid_from: datetime | None
+    valid_to: datetime | None
+    expires_at: datetime | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,7 +43,8 @@ class NewNote:
         body: Markdown.
         keywords: words to filter by.
         kind: "note", or "dead-end" for something that was tried and does not work.
-        scope: where it is seen; empty: the working directory's project, else ``user``.
+        scope: where it is seen; empty: the scope of the note that it supersedes, else the working
+            directory's project, else ``user``.
         author: who wrote it; empty: the setting.
         sources: where its knowledge comes from.
         valid_from: true from this instant; None: always was.
@@ -40,6 +52,10 @@ class NewNote:
         expires_at: not shown from this instant on; None: never.
         applies_to: what it applies to, such as ``pypi:django>=4.2,<5``, ``npm:react@^18`` or
             ``os:linux|macos``, all of which must hold; empty: everything.
+        supersedes: id of the note that it replaces, or 8 or more of its first or last digits.
+        reason: why it replaces that one, or why one comes back; needed with *supersedes* and
+            *restore*.
+        restore: where a retired note says the same, bring that back.
     """
 
     title: str
@@ -53,6 +69,9 @@ class NewNote:
     valid_to: datetime | None = None
     expires_at: datetime | None = None
     applies_to: Sequence[str] = ()
+    supersedes: str = ""
+    reason: str = ""
+    restore: bool = False
 
     def __post_init__(self) -> None:
         if self.kind not in KINDS:

@@ -39,7 +39,13 @@ class Source:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Note:
-    """One note with its present state; *body* is None where only the title is handed out."""
+    """One note with its present state; *body* is None where only the title is handed out.
+
+    Attributes:
+        superseded_by: the last of the notes that replaced it; None where there is none.
+        state_reason: why it is in this state; empty where nobody said.
+        state_event: number of the event that made this state; `undo` takes it.
+    """
 
     id: str
     title: str
@@ -58,6 +64,8 @@ class Note:
     sources: tuple[Source, ...]
     pending: int
     applies_to: tuple[str, ...]
+    state_reason: str
+    state_event: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,6 +87,9 @@ class Inserted:
         uncovered_from_char: first character of the body that is found by words alone; None
             when all of it is embedded.
         answers: earlier questions in vain that it may answer.
+        superseded: the note that it replaced, and *superseded_event* that recorded it; None for
+            none.
+        restored: it was there, retired, and is in force again.
         degraded: what could not be had, such as "vector".
     """
 
@@ -92,6 +103,9 @@ class Inserted:
     event: int | None
     uncovered_from_char: int | None
     answers: int
+    superseded: str | None
+    superseded_event: int | None
+    restored: bool
     degraded: tuple[str, ...]
 
 
@@ -206,6 +220,28 @@ class Deleted:
     id: str
     outcome: Outcome
     event: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Changed:
+    """A note after a change of what it is worth.
+
+    Attributes:
+        event: number of the event that recorded the change; `undo` takes it.
+        superseded_by: the note that replaced it; None after any other change.
+        others: notes that said the same and were rejected with it.
+    """
+
+    id: str
+    state: State
+    trust: Trust
+    scope: str
+    event: int
+    valid_from: datetime | None
+    valid_to: datetime | None
+    expires_at: datetime | None
+    superseded_by: str | None = None
+    others: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

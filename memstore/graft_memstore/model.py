@@ -124,7 +124,14 @@ class AppliesTo:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NewNote:
-    """A note as a caller wants it stored."""
+    """A note as a caller wants it stored.
+
+    Attributes:
+        scope: empty: that of the note that it supersedes, else `USER_SCOPE`.
+        supersedes: an id of the note that it replaces, or a piece of one; empty for none.
+        reason: why it replaces another, or why one is to come back.
+        restore: bring a retired note back that says the same.
+    """
 
     title: str
     body: str = ""
@@ -137,6 +144,9 @@ class NewNote:
     valid_to_ms: int | None = None
     expires_at_ms: int | None = None
     applies_to: tuple[str, ...] = ()
+    supersedes: str = ""
+    reason: str = ""
+    restore: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -145,7 +155,7 @@ class NoteState:
 
     Attributes:
         known_from_ms: since when the store has known it so.
-        reason: why it became so; empty for a new note.
+        reason: why it became so; empty where nobody said.
     """
 
     lifecycle: Lifecycle = Lifecycle.ACTIVE
@@ -182,6 +192,8 @@ class Note:
 
     Attributes:
         pending: its texts (title, passages) that still have no vector.
+        superseded_by: the last of its successors; None where there is none.
+        event: that made its present state.
     """
 
     id: NoteId
@@ -196,6 +208,8 @@ class Note:
     sources: tuple[Source, ...] = ()
     applies_to: tuple[AppliesTo, ...] = ()
     pending: int = 0
+    superseded_by: NoteId | None = None
+    event: EventSeq = EventSeq(0)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

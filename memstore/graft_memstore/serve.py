@@ -12,6 +12,8 @@ import grpc
 from graft.memory.v1 import (
     daemon_service_pb2,
     daemon_service_pb2_grpc,
+    lifecycle_service_pb2,
+    lifecycle_service_pb2_grpc,
     notes_service_pb2,
     notes_service_pb2_grpc,
     profiles_service_pb2,
@@ -30,6 +32,7 @@ from graft_memstore.ids import IdMaker
 from graft_memstore.recall.index import VectorIndex
 from graft_memstore.recall.similar import SimilarNotes
 from graft_memstore.service.daemon import DaemonParts, DaemonServicer
+from graft_memstore.service.lifecycle import LifecycleServicer
 from graft_memstore.service.notes import NotesServicer
 from graft_memstore.service.profiles import ProfilesServicer
 from graft_memstore.service.recall import RecallServicer
@@ -44,6 +47,7 @@ SERVICE = "memstore"
 DOMAIN = "graft.memory"
 
 DAEMON = daemon_service_pb2.DESCRIPTOR.services_by_name["DaemonService"].full_name
+LIFECYCLE = lifecycle_service_pb2.DESCRIPTOR.services_by_name["LifecycleService"].full_name
 NOTES = notes_service_pb2.DESCRIPTOR.services_by_name["NotesService"].full_name
 PROFILES = profiles_service_pb2.DESCRIPTOR.services_by_name["ProfilesService"].full_name
 RECALL = recall_service_pb2.DESCRIPTOR.services_by_name["RecallService"].full_name
@@ -112,6 +116,9 @@ class Memstore:
             ),
             server,
         )
+        lifecycle_service_pb2_grpc.add_LifecycleServiceServicer_to_server(
+            LifecycleServicer(self.profiles), server
+        )
         recall_service_pb2_grpc.add_RecallServiceServicer_to_server(
             RecallServicer(self.profiles, self.embedders, self.upkeep.scribe), server
         )
@@ -131,7 +138,7 @@ class Memstore:
             ),
             server,
         )
-        names = (NOTES, RECALL, PROFILES, DAEMON)
+        names = (NOTES, LIFECYCLE, RECALL, PROFILES, DAEMON)
         set_serving(control.health, names, serving=True)
         threading.Thread(target=self.resume, name="resume", daemon=True).start()
         return names

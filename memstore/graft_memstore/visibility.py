@@ -2,7 +2,7 @@
 
 import json
 
-from graft_memstore.model import ScopeFilter, Trust
+from graft_memstore.model import Condition, Lifecycle, NoteState, ScopeFilter, Trust
 
 VISIBLE = """
 visible (seq, note_id, title, scope, trust, recorded_at) AS NOT MATERIALIZED (
@@ -45,6 +45,9 @@ MAY_HIDE = """
 """
 """What the index note_states_hiding is of: the few present states that `VISIBLE` may leave out."""
 
+NEVER_SHOWN = frozenset({Trust.HELD, Trust.REJECTED})
+"""No search shows a note of such a trust."""
+
 MAY_BE_STRONG = frozenset({Trust.OBSERVED, Trust.VERIFIED})
 """A note of another trust is at most WEAK."""
 
@@ -59,3 +62,18 @@ def visible_parameters(scope: ScopeFilter, now_ms: int) -> dict[str, str | int]:
         "all_scopes": int(scope.all),
         "now": now_ms,
     }
+
+
+def condition_of(state: NoteState, now_ms: int) -> Condition:
+    """Return what `CONDITION` says of a note's present state."""
+    if state.lifecycle is not Lifecycle.ACTIVE:
+        return Condition(state.lifecycle)
+    if state.trust in NEVER_SHOWN:
+        return Condition(state.trust)
+    if state.expires_at_ms is not None and state.expires_at_ms <= now_ms:
+        return Condition.EXPIRED
+    if state.valid_from_ms is not None and state.valid_from_ms > now_ms:
+        return Condition.NOT_YET_VALID
+    if state.valid_to_ms is not None and state.valid_to_ms <= now_ms:
+        return Condition.NO_LONGER_VALID
+    return Condition.SHOWN

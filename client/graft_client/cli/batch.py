@@ -10,9 +10,9 @@ from graft_client.requests import NewNote, parse_source
 from graft_client.results import KINDS, Kind, Source
 from graft_client.times import parse_time
 
-_TEXTS = ("title", "body", "kind", "scope", "author")
+_TEXTS = ("title", "body", "kind", "scope", "author", "supersedes", "reason")
 _TIMES = ("valid_from", "valid_to", "expires_at")
-_KNOWN = frozenset((*_TEXTS, *_TIMES, "keywords", "sources", "applies_to"))
+_KNOWN = frozenset((*_TEXTS, *_TIMES, "keywords", "sources", "applies_to", "restore"))
 _SOURCE_FIELDS = frozenset({"kind", "locator", "project", "observed_at"})
 
 
@@ -71,12 +71,22 @@ def parse_note(line: bytes) -> NewNote:
         valid_to=times.get("valid_to"),
         expires_at=times.get("expires_at"),
         applies_to=[_text("applies_to", each) for each in _list("applies_to", content)],
+        supersedes=texts.get("supersedes", ""),
+        reason=texts.get("reason", ""),
+        restore=_flag("restore", content),
     )
 
 
 def _text(name: str, value: object) -> str:
     if not isinstance(value, str):
         raise InputError(f"{name} must be a text, not {json.dumps(value)[:40]}")
+    return value
+
+
+def _flag(name: str, content: dict[str, object]) -> bool:
+    value = content.get(name, False)
+    if not isinstance(value, bool):
+        raise InputError(f"{name} must be true or false")
     return value
 
 

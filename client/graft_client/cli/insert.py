@@ -56,6 +56,16 @@ from graft_client.results import KINDS, Inserted, Kind, short_id
     help="What it applies to, such as pypi:django>=4.2,<5, npm:react@^18, tool:git>=2.39 or"
     " os:linux|macos; may be given again.",
 )
+@click.option(
+    "--supersedes",
+    metavar="ID",
+    default="",
+    help="The note that it replaces, in the same step; it is saved to that one's scope.",
+)
+@click.option(
+    "--restore", is_flag=True, help="Where a retired note says the same, bring that back."
+)
+@click.option("--reason", default="", help="Why it replaces the other, or comes back.")
 @click.option("--author", help="Who writes it.  [env: GRAFT_AUTHOR]")
 @click.option("--wait", is_flag=True, help="Wait until every passage is embedded.")
 @click.option(
@@ -94,6 +104,7 @@ def _note(
     body_file: str | None,
     kind: Kind,
     sources: tuple[str, ...],
+    reason: str,
     **rest: Any,
 ) -> NewNote:
     if title is None:
@@ -108,19 +119,38 @@ def _note(
         kind=kind,
         sources=[parse_source(each) for each in sources],
         author=rest.pop("author") or "",
+        reason=reason or _reason(**rest),
         **rest,
     )
+
+
+def _reason(*, supersedes: str, restore: bool, **_: Any) -> str:
+    """Say what the command itself knows of why a note is replaced or comes back."""
+    if supersedes:
+        return "replaced by a new note"
+    return "saved again" if restore else ""
+
+
+def _outcome(inserted: Inserted) -> str:
+    """Say in a line what became of a note."""
+    name, scope = short_id(inserted.id), printable(inserted.scope)
+    if inserted.restored:
+        return f"restored {name} in {scope}"
+    if inserted.duplicate:
+        return f"already there: {name} in {scope}"
+    if inserted.trust == "held":
+        return f"held {name}: its words are those of a rejected note, so only its id shows it"
+    return f"saved {name} to {printable(where_saved(inserted.scope))}"
 
 
 def _write_inserted(output: Output, inserted: Inserted) -> None:
     if output.as_json:
         output.record(inserted)
         return
-    name = short_id(inserted.id)
-    if inserted.duplicate:
-        output.line(f"already there: {name} in {printable(inserted.scope)}")
-    else:
-        output.line(f"saved {name} to {printable(where_saved(inserted.scope))}")
+    output.line(_outcome(inserted))
+    if inserted.superseded:
+        event = inserted.superseded_event
+        output.line(f"  supersedes {short_id(inserted.superseded)} (graft undo {event})")
     for each in inserted.similar:
         alike = "the same text" if each.similarity >= 1 else f"{each.similarity:.0%} alike"
         output.line(f"  similar: {short_id(each.id)}  {printable(each.title)} ({alike})")

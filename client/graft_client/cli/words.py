@@ -80,6 +80,8 @@ def write_facts(output: Output, note: Note) -> None:
         ("id", note.id),
         ("scope", note.scope),
         ("state", f"{note.state}, {note.trust}"),
+        ("because", note.state_reason),
+        ("replaced by", note.superseded_by or ""),
         ("kind", note.kind if note.kind != "note" else ""),
         ("keywords", ", ".join(note.keywords)),
         ("author", note.author),

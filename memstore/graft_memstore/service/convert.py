@@ -119,6 +119,9 @@ def new_note_of(message: notes_service_pb2.NewNote, field: str) -> NewNote:
         valid_to_ms=message.valid_to_ms if message.HasField("valid_to_ms") else None,
         expires_at_ms=message.expires_at_ms if message.HasField("expires_at_ms") else None,
         applies_to=tuple(message.applies_to),
+        supersedes=message.supersedes,
+        reason=message.reason,
+        restore=message.restore,
     )
 
 
@@ -141,6 +144,9 @@ def note_message(note: Note) -> note_pb2.Note:
         recorded_at_ms=note.recorded_at_ms,
         sources=[_source_message(source) for source in note.sources],
         pending=note.pending,
+        superseded_by=note.superseded_by or "",
+        state_reason=state.reason,
+        state_event=note.event,
         applies_to=[format_applies_to(each) for each in note.applies_to],
     )
 

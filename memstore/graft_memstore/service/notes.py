@@ -194,4 +194,7 @@ def _inserted(note: InsertedNote) -> pb.InsertedNote:
         event=note.event,
         uncovered_from_char=note.uncovered_from_char,
         answers=note.answers,
+        superseded=note.superseded or "",
+        superseded_event=note.superseded_event,
+        restored=note.restored,
     )

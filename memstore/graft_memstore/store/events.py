@@ -25,6 +25,8 @@ SELECT_LAST_LINK = "SELECT seq, hash FROM events WHERE seq = (SELECT max(seq) FR
 
 SELECT_HASH = "SELECT hash FROM events WHERE seq = :seq"
 
+SELECT_EVENT = "SELECT" + COLUMNS + "FROM events WHERE seq = :seq"
+
 # By primary key, a page at a time.
 SELECT_EVENTS_AFTER = (
     "SELECT" + COLUMNS + "FROM events WHERE seq > :after ORDER BY seq LIMIT :count_max"
@@ -114,6 +116,12 @@ def read_hash(connection: apsw.Connection, seq: int) -> bytes | None:
     """Return the hash of an event, None when it is not there."""
     row = select_one(connection, SELECT_HASH, {"seq": seq})
     return None if row is None else bytes(row[0])
+
+
+def read_event(connection: apsw.Connection, seq: int) -> Event | None:
+    """Return an event, None when it is not there."""
+    row = select_one(connection, SELECT_EVENT, {"seq": seq})
+    return None if row is None else _event_from(row)
 
 
 def read_events_after(connection: apsw.Connection, after: int, count_max: int) -> list[Event]:

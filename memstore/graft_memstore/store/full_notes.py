@@ -5,17 +5,19 @@ from dataclasses import replace
 
 import apsw
 
-from graft_memstore.model import Note, NoteId, NoteState, StoredNote
+from graft_memstore.model import Note, NoteId, StoredNote
 from graft_memstore.store.applies import read_applies_to
 from graft_memstore.store.keywords import read_keywords
 from graft_memstore.store.notes import PageFilter, assemble, read_notes, read_page
 from graft_memstore.store.pending import count_of_notes
 from graft_memstore.store.sources import read_sources
+from graft_memstore.store.states import KnownState
+from graft_memstore.store.successors import read_heads
 
 
 def read_full_notes(connection: apsw.Connection, note_ids: Sequence[NoteId]) -> list[Note]:
     """Return those of *note_ids* that are there, in the order asked for."""
-    found = {stored.id: (stored, state) for stored, state in read_notes(connection, note_ids)}
+    found = {stored.id: (stored, known) for stored, known in read_notes(connection, note_ids)}
     rows = [found[note_id] for note_id in note_ids if note_id in found]
     return _completed(connection, rows)
 
@@ -29,19 +31,21 @@ def read_full_page(
 
 
 def _completed(
-    connection: apsw.Connection, rows: Sequence[tuple[StoredNote, NoteState]]
+    connection: apsw.Connection, rows: Sequence[tuple[StoredNote, KnownState]]
 ) -> list[Note]:
     note_ids = [stored.id for stored, _ in rows]
     keywords = read_keywords(connection, note_ids)
     sources = read_sources(connection, note_ids)
     applies_to = read_applies_to(connection, note_ids)
     pending = count_of_notes(connection, note_ids)
+    heads = read_heads(connection, note_ids)
     return [
         replace(
-            assemble(stored, state, pending=pending.get(stored.id, 0)),
+            assemble(stored, known, pending=pending.get(stored.id, 0)),
             keywords=keywords.get(stored.id, ()),
             sources=sources.get(stored.id, ()),
             applies_to=applies_to.get(stored.id, ()),
+            superseded_by=heads.get(stored.id),
         )
-        for stored, state in rows
+        for stored, known in rows
     ]

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import apsw
 
 from graft_memstore.model import (
+    EventSeq,
     Lifecycle,
     Note,
     NoteId,
@@ -17,7 +18,7 @@ from graft_memstore.model import (
     Trust,
 )
 from graft_memstore.store.rows import Row, change, select, select_one
-from graft_memstore.store.states import state_from
+from graft_memstore.store.states import KnownState, state_from
 
 COLUMNS = """
     note.seq, note.id, note.title, note.body, note.kind, note.author, note.scope,
@@ -28,8 +29,8 @@ COLUMNS = """
 LISTED_COLUMNS = COLUMNS.replace("note.body", "'' AS body")
 
 STATE_COLUMNS = """
-    state.lifecycle, state.trust, state.valid_from, state.valid_to, state.expires_at,
-    state.known_from, state.reason
+    state.event_id, state.lifecycle, state.trust, state.valid_from, state.valid_to,
+    state.expires_at, state.known_from, state.reason
 """
 
 INSERT_NOTE = """
@@ -59,23 +60,12 @@ JOIN note_states AS state ON state.note_id = note.id AND state.known_to IS NULL
 # Without statistics the planner would rather walk a whole scope, since that comes in order.
 SELECT_BY_CONTENT = """
 SELECT
-    note.id, state.lifecycle, state.trust, state.valid_from, state.valid_to, state.expires_at
+    note.id, state.lifecycle, state.trust, state.valid_from, state.valid_to, state.expires_at,
+    state.known_from, state.reason
 FROM notes AS note INDEXED BY notes_by_content
 JOIN note_states AS state ON state.note_id = note.id AND state.known_to IS NULL
 WHERE note.content_hash = :content_hash AND note.scope = :scope
 ORDER BY note.recorded_at DESC, note.id DESC
-"""
-
-# Only what an answer may name: notes in force that nobody has judged wrong.
-SELECT_BY_VALUE = """
-SELECT note.id, note.title
-FROM notes AS note INDEXED BY notes_by_value
-JOIN note_states AS state ON state.note_id = note.id AND state.known_to IS NULL
-WHERE note.value_hash = :value_hash AND note.scope = :scope
-AND state.lifecycle = 'active' AND state.trust NOT IN ('held', 'rejected')
-AND (state.expires_at IS NULL OR state.expires_at > :now)
-ORDER BY note.recorded_at DESC, note.id DESC
-LIMIT :count_max
 """
 
 SELECT_TITLES = """
@@ -196,14 +186,10 @@ class NoteOrigin:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KnownNote:
-    """A note that has the content that somebody wants to store."""
+    """A note that has the content, or says what somebody wants to store; its present state."""
 
     id: NoteId
-    lifecycle: Lifecycle
-    trust: Trust
-    valid_from_ms: int | None
-    valid_to_ms: int | None
-    expires_at_ms: int | None
+    state: NoteState
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -255,7 +241,7 @@ def read_stored(connection: apsw.Connection, note_id: NoteId) -> StoredNote | No
 
 def read_notes(
     connection: apsw.Connection, note_ids: Sequence[NoteId]
-) -> list[tuple[StoredNote, NoteState]]:
+) -> list[tuple[StoredNote, KnownState]]:
     """Return those of *note_ids* that are there, in no particular order."""
     rows = select(connection, SELECT_NOTES_WITH_STATE, {"note_ids": json.dumps(note_ids)})
     return [_with_state(row) for row in rows]
@@ -272,29 +258,7 @@ def find_same_content(
 ) -> list[KnownNote]:
     """Return the notes of *scope* with this content, whatever their state, newest first."""
     rows = select(connection, SELECT_BY_CONTENT, {"content_hash": content_hash, "scope": scope})
-    return [
-        KnownNote(
-            id=NoteId(note_id),
-            lifecycle=Lifecycle(lifecycle),
-            trust=Trust(trust),
-            valid_from_ms=valid_from,
-            valid_to_ms=valid_to,
-            expires_at_ms=expires_at,
-        )
-        for note_id, lifecycle, trust, valid_from, valid_to, expires_at in rows
-    ]
-
-
-def find_same_value(
-    connection: apsw.Connection, value_hash: bytes, scope: str, *, now_ms: int, count_max: int
-) -> list[tuple[NoteId, str]]:
-    """Return id and title of the notes in force in *scope* that say the same, newest first."""
-    rows = select(
-        connection,
-        SELECT_BY_VALUE,
-        {"value_hash": value_hash, "scope": scope, "now": now_ms, "count_max": count_max},
-    )
-    return [(NoteId(note_id), title) for note_id, title in rows]
+    return [KnownNote(id=NoteId(row[0]), state=state_from(row[1:])) for row in rows]
 
 
 def find_ids(connection: apsw.Connection, piece: str) -> list[NoteId]:
@@ -307,7 +271,7 @@ def find_ids(connection: apsw.Connection, piece: str) -> list[NoteId]:
 
 def read_page(
     connection: apsw.Connection, wanted: PageFilter, *, now_ms: int, count_max: int
-) -> list[tuple[StoredNote, NoteState]]:
+) -> list[tuple[StoredNote, KnownState]]:
     """Return up to *count_max* notes, newest first, without their bodies."""
     statement = SELECT_PAGE if wanted.scope.all else SELECT_PAGE_IN_SCOPES
     parameters: dict[str, str | int | None] = {
@@ -345,7 +309,7 @@ def delete_note(connection: apsw.Connection, note_id: NoteId) -> None:
     change(connection, DELETE_NOTE, {"id": note_id})
 
 
-def assemble(stored: StoredNote, state: NoteState, *, pending: int = 0) -> Note:
+def assemble(stored: StoredNote, known: KnownState, *, pending: int = 0) -> Note:
     """Put a note together that has neither keywords nor sources yet."""
     return Note(
         id=stored.id,
@@ -355,7 +319,8 @@ def assemble(stored: StoredNote, state: NoteState, *, pending: int = 0) -> Note:
         author=stored.author,
         scope=stored.scope,
         recorded_at_ms=stored.recorded_at_ms,
-        state=state,
+        state=known.state,
+        event=known.event,
         pending=pending,
     )
 
@@ -378,5 +343,7 @@ def _stored_from(row: Row) -> StoredNote:
 STORED_COLUMN_COUNT = 9
 
 
-def _with_state(row: Row) -> tuple[StoredNote, NoteState]:
-    return _stored_from(row[:STORED_COLUMN_COUNT]), state_from(row[STORED_COLUMN_COUNT:])
+def _with_state(row: Row) -> tuple[StoredNote, KnownState]:
+    event, *state = row[STORED_COLUMN_COUNT:]
+    known = KnownState(event=EventSeq(event), state=state_from(tuple(state)))
+    return _stored_from(row[:STORED_COLUMN_COUNT]), known

@@ -1,5 +1,7 @@
 """What notes are worth over time: one row for each state, the present one without an end."""
 
+from dataclasses import dataclass
+
 import apsw
 
 from graft_memstore.canonical import encode_fields
@@ -25,6 +27,15 @@ FROM note_states
 WHERE note_id = :note_id AND known_to IS NULL
 """
 
+# note_states_by_note; rows of one instant come in the order in which they were made.
+SELECT_LAST_STATES = """
+SELECT event_id, lifecycle, trust, valid_from, valid_to, expires_at, known_from, reason
+FROM note_states
+WHERE note_id = :note_id
+ORDER BY known_from DESC, state_id DESC
+LIMIT 2
+"""
+
 # By primary key, a page at a time.
 SELECT_STATES_WITH_DIGESTS = """
 SELECT
@@ -36,6 +47,14 @@ WHERE state.state_id > :after
 ORDER BY state.state_id
 LIMIT :count_max
 """
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KnownState:
+    """A state of a note, and the event that made it."""
+
+    event: EventSeq
+    state: NoteState
 
 
 def insert_state(
@@ -68,6 +87,12 @@ def read_state(connection: apsw.Connection, note_id: NoteId) -> NoteState | None
     """Return the present state of a note, None for an unknown note."""
     row = select_one(connection, SELECT_STATE, {"note_id": note_id})
     return None if row is None else state_from(row)
+
+
+def read_last_states(connection: apsw.Connection, note_id: NoteId) -> list[KnownState]:
+    """Return the present state of a note and the one before it, if there was one."""
+    rows = select(connection, SELECT_LAST_STATES, {"note_id": note_id})
+    return [KnownState(event=EventSeq(row[0]), state=state_from(row[1:])) for row in rows]
 
 
 def state_from(row: Row) -> NoteState:

@@ -1,33 +1,29 @@
 """Takes a note away: erased through the person's door, retired through every other."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from enum import StrEnum
 
-from graft.wire.errors import WrongStateError
-from graft_memstore.model import Caller, Lifecycle, NoteId, NoteState, StoredNote
+from graft_memstore.lifecycle import Verb, may_erase
+from graft_memstore.model import Caller, EventSeq, NoteId, StoredNote
 from graft_memstore.store.chain import EventDraft
-from graft_memstore.store.database import Connection
 from graft_memstore.store.erasures import clean_file, insert_erasure, is_erasing
 from graft_memstore.store.fts import delete_words
 from graft_memstore.store.keywords import delete_unused as delete_unused_keywords
 from graft_memstore.store.keywords import read_keyword_ids
-from graft_memstore.store.notes import delete_note, read_stored
+from graft_memstore.store.notes import delete_note
 from graft_memstore.store.profile import Index, Profile
 from graft_memstore.store.sources import delete_unused as delete_unused_sources
 from graft_memstore.store.sources import read_source_ids
-from graft_memstore.store.states import close_state, insert_state, read_state
+from graft_memstore.store.successors import bridge
 from graft_memstore.store.transaction import Transaction
 from graft_memstore.store.vectors import delete_chunks_of_note
 from graft_memstore.store.writer import WRITE_WAIT_SECONDS
 from graft_memstore.write.identify import find_note
 from graft_memstore.write.receipts import Reply, RequestKey, recall_reply, remember_reply
+from graft_memstore.write.state_change import Saying, read_present, say
 from graft_memstore.write.validate import check_reason
 
-ERASING_DOOR = "cli"
-"""The door that a person uses; a program of the same user can imitate it, as the docs say."""
-
 ACTION_DELETE = "delete"
-ACTION_RETIRE = "retire"
 
 
 class DeleteOutcome(StrEnum):
@@ -54,7 +50,7 @@ class DeleteReply:
 
     id: NoteId
     outcome: DeleteOutcome
-    event: int
+    event: EventSeq
 
 
 def take_away(
@@ -65,7 +61,7 @@ def take_away(
     Raises:
         BadFieldError: the id or the reason cannot be taken.
         AmbiguousIdError, NoteNotFoundError: see `find_note`.
-        WrongStateError: it is retired already.
+        WrongStateError: it would be retired, and is not active.
         RequestIdReusedError: the request_id belongs to another request.
         ServiceError: see `Profile.write`.
     """
@@ -73,13 +69,15 @@ def take_away(
     reply = profile.write(lambda transaction: _take_away(transaction, order, reason), wait_seconds)
     note_id = NoteId(reply["id"])
     if reply["retired"]:
-        return DeleteReply(id=note_id, outcome=DeleteOutcome.RETIRED, event=reply["event"])
+        return DeleteReply(
+            id=note_id, outcome=DeleteOutcome.RETIRED, event=EventSeq(reply["event"])
+        )
     with profile.snapshot() as connection:
         waits = is_erasing(connection, note_id)
     # The snapshot above is closed: a reader would hold up the checkpoint.
     clean = not waits or profile.run(clean_file)
     outcome = DeleteOutcome.ERASED if clean else DeleteOutcome.ERASING
-    return DeleteReply(id=note_id, outcome=outcome, event=reply["event"])
+    return DeleteReply(id=note_id, outcome=outcome, event=EventSeq(reply["event"]))
 
 
 def _take_away(transaction: Transaction, order: DeleteOrder, reason: str) -> Reply:
@@ -88,19 +86,19 @@ def _take_away(transaction: Transaction, order: DeleteOrder, reason: str) -> Rep
     if earlier is not None:
         return earlier
     note_id = find_note(connection, order.piece)
-    stored, state = read_stored(connection, note_id), read_state(connection, note_id)
-    assert stored is not None, "its id was found in this transaction"
-    assert state is not None, "every note has a present state"
-    if order.caller.door == ERASING_DOOR:
+    erases = may_erase(order.caller)
+    if erases:
+        stored = read_present(connection, note_id).stored
         event = _erase(transaction, stored, order.caller, reason)
     else:
-        event = _retire(transaction, stored, state, order.caller, reason)
-    reply = {"id": note_id, "event": event, "retired": order.caller.door != ERASING_DOOR}
+        saying = Saying(caller=order.caller, reason=reason)
+        event = say(transaction, Verb.RETIRE, note_id, saying)
+    reply = {"id": note_id, "event": event, "retired": not erases}
     remember_reply(connection, order.key, reply, transaction.at_ms)
     return reply
 
 
-def _erase(transaction: Transaction, stored: StoredNote, caller: Caller, reason: str) -> int:
+def _erase(transaction: Transaction, stored: StoredNote, caller: Caller, reason: str) -> EventSeq:
     connection = transaction.connection
     event = transaction.record(
         EventDraft(
@@ -113,6 +111,7 @@ def _erase(transaction: Transaction, stored: StoredNote, caller: Caller, reason:
     )
     keyword_ids = read_keyword_ids(connection, stored.id)
     source_ids = read_source_ids(connection, stored.id)
+    bridge(connection, stored.id)
     # Bits and words are in tables that know no foreign keys, so they go first.
     delete_chunks_of_note(connection, stored.id)
     delete_words(connection, stored.seq)
@@ -120,44 +119,4 @@ def _erase(transaction: Transaction, stored: StoredNote, caller: Caller, reason:
     delete_unused_keywords(connection, keyword_ids)
     delete_unused_sources(connection, source_ids)
     insert_erasure(connection, stored.id, transaction.at_ms)
-    return event
-
-
-def _retire(
-    transaction: Transaction, stored: StoredNote, state: NoteState, caller: Caller, reason: str
-) -> int:
-    if state.lifecycle is Lifecycle.RETIRED:
-        raise WrongStateError(
-            f"note {stored.id} is retired already; a person erases it with: "
-            f"graft delete {stored.id}",
-            metadata={"state": state.lifecycle},
-        )
-    retired = replace(
-        state, lifecycle=Lifecycle.RETIRED, known_from_ms=transaction.at_ms, reason=reason
-    )
-    return change_state(transaction, stored, retired, caller=caller, action=ACTION_RETIRE)
-
-
-def change_state(
-    transaction: Transaction,
-    stored: StoredNote,
-    state: NoteState,
-    *,
-    caller: Caller,
-    action: str,
-) -> int:
-    """Close a note's present state, make *state* the present one, and return its event."""
-    connection: Connection = transaction.connection
-    event = transaction.record(
-        EventDraft(
-            caller=caller,
-            action=action,
-            note_id=stored.id,
-            content_hash=stored.content_hash,
-            reason=state.reason,
-            state=state,
-        )
-    )
-    close_state(connection, stored.id, transaction.at_ms)
-    insert_state(connection, stored.id, state, event)
     return event

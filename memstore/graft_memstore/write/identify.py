@@ -27,15 +27,15 @@ def check_piece(piece: str, field: str) -> str:
     return wanted
 
 
-def find_note(connection: Connection, piece: str) -> NoteId:
-    """Return the note whose id *piece* is, or begins or ends.
+def find_note(connection: Connection, piece: str, field: str = "id") -> NoteId:
+    """Return the note whose id *piece*, given in *field*, is, or begins or ends.
 
     Raises:
         BadFieldError: *piece* is neither 32 hex digits nor 8 or more of them.
         AmbiguousIdError: it fits several notes.
         NoteNotFoundError: it fits none.
     """
-    wanted = check_piece(piece, "id")
+    wanted = check_piece(piece, field)
     found = find_ids(connection, wanted)
     if not found:
         raise NoteNotFoundError(f"no note has the id {wanted}; see: graft list")

@@ -19,11 +19,17 @@ from graft_memstore.model import (
 )
 from graft_memstore.store.database import Connection
 from graft_memstore.store.models import read_model
-from graft_memstore.store.notes import KnownNote, find_same_content, read_titles
+from graft_memstore.store.notes import (
+    KnownNote,
+    find_same_content,
+    read_stored,
+    read_titles,
+)
 from graft_memstore.store.pending import count_of_notes
 from graft_memstore.store.profile import Index, Profile
 from graft_memstore.store.transaction import Transaction
 from graft_memstore.write.coverage import uncovered_from, wait_for_vectors
+from graft_memstore.write.identify import find_note
 from graft_memstore.write.limits import SIMILAR_MAX
 from graft_memstore.write.misses import find_answered
 from graft_memstore.write.prepare import Place, PreparedNote, TitleVector, prepare, twin_of
@@ -83,6 +89,8 @@ class InsertedNote:
         uncovered_from_char: first character of the body that is found by words alone; 0 when
             all of it has vectors, or will have.
         answers: earlier questions in vain that it may answer.
+        superseded: the note that it replaced, by *superseded_event*.
+        restored: it was there, retired, and is in force again.
     """
 
     id: NoteId
@@ -95,6 +103,9 @@ class InsertedNote:
     similar: tuple[SimilarNote, ...]
     uncovered_from_char: int
     answers: int
+    superseded: NoteId | None
+    superseded_event: int
+    restored: bool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -129,13 +140,13 @@ class Inserter(Generic[IndexT]):
         Raises:
             RequestIdReusedError: its request_id belongs to another request.
             BadFieldsError: a note cannot be taken; nothing is stored.
-            KnownTextError: the same text was taken out of use; nothing is stored.
-            ServiceError: see `Profile.write`.
+            ServiceError: see `store_note`, nothing is stored then, and `Profile.write`.
         """
         with profile.snapshot() as connection:
             earlier = recall_reply(connection, order.key, profile.now_ms(connection))
         if earlier is None:
-            notes = [check_note(order.notes[0])] if order.single else check_batch(order.notes)
+            placed = _placed(profile, order.notes)
+            notes = [check_note(placed[0])] if order.single else check_batch(placed)
             prepared = [prepare(note) for note in notes]
             vectors = self._title_vectors(profile, prepared, deadline)
             earlier = profile.write(
@@ -247,6 +258,24 @@ class Inserter(Generic[IndexT]):
         return reply
 
 
+def _placed(profile: Profile[Index], notes: Sequence[NewNote]) -> list[NewNote]:
+    """Return the notes, each that names no scope in that of the note which it supersedes.
+
+    Raises:
+        ServiceError: see `find_note`.
+    """
+    placed = list(notes)
+    for place, note in enumerate(notes):
+        if note.supersedes and not note.scope:
+            with profile.snapshot() as connection:
+                stored = read_stored(
+                    connection, find_note(connection, note.supersedes, "supersedes")
+                )
+            assert stored is not None, "its id was found in this snapshot"
+            placed[place] = replace(note, scope=stored.scope)
+    return placed
+
+
 def _same_content(connection: Connection, prepared: PreparedNote) -> list[KnownNote]:
     return find_same_content(connection, prepared.content_hash, prepared.note.scope)
 
@@ -262,6 +291,9 @@ def _receipt_of(stored: StoredReply) -> dict[str, object]:
         "event": stored.event,
         "similar": [[each.note_id, each.similarity] for each in stored.similar],
         "answers": stored.answers,
+        "superseded": stored.superseded,
+        "superseded_event": stored.superseded_event,
+        "restored": stored.restored,
     }
 
 
@@ -289,6 +321,9 @@ def _full_reply(connection: Connection, remembered: Reply) -> InsertReply:
                 uncovered_from_char=uncovered_from(connection, NoteId(each["id"])),
                 # A reply that an earlier version of the program remembers knows of none.
                 answers=each.get("answers", 0),
+                superseded=each.get("superseded"),
+                superseded_event=each.get("superseded_event", 0),
+                restored=each.get("restored", False),
             )
             for each in remembered["notes"]
         ),

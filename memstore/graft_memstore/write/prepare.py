@@ -7,20 +7,27 @@ from typing import TypeAlias
 from graft_memstore.applicability import parse_applies_to
 from graft_memstore.embedding import ModelFacts, WindowVector
 from graft_memstore.lexical import fold_note
-from graft_memstore.model import AppliesTo, Lifecycle, NewNote, NoteId, SimilarNote, Trust
+from graft_memstore.model import (
+    AppliesTo,
+    Condition,
+    Lifecycle,
+    NewNote,
+    NoteId,
+    SimilarNote,
+)
 from graft_memstore.signature import Signature, signatures
 from graft_memstore.store.fts import Words
 from graft_memstore.store.misses import MissId
 from graft_memstore.store.notes import KnownNote
+from graft_memstore.visibility import NEVER_SHOWN, condition_of
 from graft_memstore.write.hashes import content_hash, value_hash
+from graft_memstore.write.restatement import words_hash
 
 ONE_WINDOW_CHARS = 120
 """A title of at most so many characters surely fits one window of 240 tokens."""
 
 Place: TypeAlias = tuple[str, bytes]
 """Scope and content hash."""
-
-JUDGED_WRONG = frozenset({Trust.HELD, Trust.REJECTED})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,12 +36,16 @@ class PreparedNote:
 
     What it applies to is no part of its hashes: the same text for other versions is the same
     note, which then applies to those.
+
+    Attributes:
+        words_hash: of its words that say something; None where there are none.
     """
 
     note: NewNote
     applies_to: tuple[AppliesTo, ...]
     content_hash: bytes
     value_hash: bytes
+    words_hash: bytes | None
     signatures: tuple[Signature, ...]
 
     @property
@@ -65,6 +76,7 @@ def prepare(note: NewNote) -> PreparedNote:
         applies_to=tuple(parse_applies_to(spec) for spec in note.applies_to),
         content_hash=content_hash(note.title, note.body, note.kind),
         value_hash=value_hash(note.title, note.body),
+        words_hash=words_hash(note.title, note.body),
         signatures=signatures_of(note.title, note.body),
     )
 
@@ -88,7 +100,7 @@ def words_of(title: str, body: str, keywords: tuple[str, ...]) -> Words:
 
 def in_force(known: KnownNote) -> bool:
     """Tell whether a note is active and nobody has judged it wrong, whatever the time."""
-    return known.lifecycle is Lifecycle.ACTIVE and known.trust not in JUDGED_WRONG
+    return known.state.lifecycle is Lifecycle.ACTIVE and known.state.trust not in NEVER_SHOWN
 
 
 def twin_of(note: NewNote, known: Sequence[KnownNote], now_ms: int) -> NoteId | None:
@@ -104,13 +116,8 @@ def twin_of(note: NewNote, known: Sequence[KnownNote], now_ms: int) -> NoteId | 
     """
     times = (note.valid_from_ms, note.valid_to_ms, note.expires_at_ms)
     for each in known:
-        same = times == (each.valid_from_ms, each.valid_to_ms, each.expires_at_ms)
-        if in_force(each) and (same or _is_shown(each, now_ms)):
+        state = each.state
+        same = times == (state.valid_from_ms, state.valid_to_ms, state.expires_at_ms)
+        if in_force(each) and (same or condition_of(state, now_ms) is Condition.SHOWN):
             return each.id
     return None
-
-
-def _is_shown(known: KnownNote, now_ms: int) -> bool:
-    begins, ends, expires = known.valid_from_ms, known.valid_to_ms, known.expires_at_ms
-    begun = begins is None or begins <= now_ms
-    return begun and all(end is None or end > now_ms for end in (ends, expires))

@@ -1,11 +1,13 @@
 """Stores one note inside a transaction: its row, state, words, title's vector, event together."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from graft.wire.errors import KnownTextError
+from graft.wire.errors import KnownTextError, RejectedTextError
 from graft_memstore.ids import NewId
+from graft_memstore.lifecycle import Verb
 from graft_memstore.model import (
     Caller,
+    Lifecycle,
     ModelId,
     ModelRole,
     NoteId,
@@ -26,7 +28,6 @@ from graft_memstore.store.notes import (
     KnownNote,
     NoteOrigin,
     find_same_content,
-    find_same_value,
     insert_note,
     read_stored,
 )
@@ -34,17 +35,21 @@ from graft_memstore.store.pending import insert_pending
 from graft_memstore.store.signatures import insert_signatures
 from graft_memstore.store.sources import add_sources
 from graft_memstore.store.states import insert_state, read_state
+from graft_memstore.store.successors import has_replaced_value, read_heads
+from graft_memstore.store.tombstones import has_rejected_words, is_rejected
 from graft_memstore.store.transaction import Transaction
+from graft_memstore.store.values import find_out_of_use, find_same_value
+from graft_memstore.write.identify import find_note
 from graft_memstore.write.limits import SIMILAR_MAX
 from graft_memstore.write.misses import mark_answered
 from graft_memstore.write.prepare import (
-    JUDGED_WRONG,
     PreparedNote,
     TitleVector,
-    in_force,
     twin_of,
     words_of,
 )
+from graft_memstore.write.state_change import Saying, last_event, say
+from graft_memstore.write.supersede import supersede
 from graft_memstore.write.vectors import serving_model_of, store_title
 
 CHANNEL = "insert"
@@ -59,6 +64,8 @@ class StoredReply:
     Attributes:
         event: 0 when nothing changed.
         answers: earlier questions in vain that it may answer.
+        superseded: the note that it replaced, by *superseded_event*.
+        restored: it was there, retired, and is in force again.
     """
 
     id: NoteId
@@ -68,6 +75,9 @@ class StoredReply:
     event: int
     similar: tuple[SimilarNote, ...] = ()
     answers: int = 0
+    superseded: NoteId | None = None
+    superseded_event: int = 0
+    restored: bool = False
 
 
 def store_note(
@@ -81,51 +91,119 @@ def store_note(
     """Store a note, or add to the one in force that has the same text in the same scope.
 
     Raises:
-        KnownTextError: the same text was taken out of use in this scope.
+        RejectedTextError: what it says was rejected.
+        KnownTextError: what it says was taken out of use in this scope.
+        ServiceError: see `find_note` and `supersede`.
     """
-    known = find_same_content(transaction.connection, prepared.content_hash, prepared.note.scope)
-    twin = twin_of(prepared.note, known, transaction.at_ms)
+    note, saying = prepared.note, Saying(caller=caller, reason=prepared.note.reason)
+    if not note.supersedes:
+        return _store(transaction, prepared, saying, new_id, vector)
+    old = find_note(transaction.connection, note.supersedes, "supersedes")
+    stored = _store(transaction, prepared, saying, new_id, vector, old)
+    event = supersede(transaction, old, stored.id, saying)
+    similar = tuple(each for each in stored.similar if each.note_id != old)
+    return replace(stored, superseded=old, superseded_event=event, similar=similar)
+
+
+def _store(
+    transaction: Transaction,
+    prepared: PreparedNote,
+    saying: Saying,
+    new_id: NewId,
+    vector: TitleVector | None,
+    old: NoteId | None = None,
+) -> StoredReply:
+    """Store a note that is to supersede *old*, if that is given."""
+    connection, note = transaction.connection, prepared.note
+    if is_rejected(connection, prepared.value_hash, note.scope):
+        raise _rejected_text()
+    known = find_same_content(connection, prepared.content_hash, note.scope)
+    twin = twin_of(note, known, transaction.at_ms)
     if twin is not None:
-        return _add_to(transaction, twin, prepared, caller)
-    taken_out = next((each for each in known if not in_force(each)), None)
-    if taken_out is not None:
-        raise _known_text(taken_out)
-    return _store_new(transaction, prepared, caller, new_id, vector)
+        return _add_to(transaction, twin, prepared, saying.caller)
+    out_of_use = find_out_of_use(connection, prepared.value_hash, note.kind, note.scope)
+    if out_of_use is not None:
+        if note.restore and out_of_use.state.lifecycle is Lifecycle.RETIRED:
+            say(transaction, Verb.RESTORE, out_of_use.id, saying)
+            added = _add_to(transaction, out_of_use.id, prepared, saying.caller)
+            return replace(added, duplicate=False, restored=True)
+        # A value may change back, where it was one of those that led to the present one.
+        if old is None or not has_replaced_value(connection, old, prepared.value_hash, note.kind):
+            raise _known_text(connection, out_of_use)
+    held = prepared.words_hash is not None and has_rejected_words(
+        connection, prepared.words_hash, note.scope
+    )
+    if held and old is not None:
+        # It would take the other's place in no search.
+        raise _rejected_text(" in other order")
+    trust = Trust.HELD if held else Trust.OBSERVED
+    return _store_new(transaction, prepared, saying, new_id, vector, trust)
 
 
-def _known_text(known: KnownNote) -> KnownTextError:
-    state = str(known.trust if known.trust in JUDGED_WRONG else known.lifecycle)
+def _rejected_text(how: str = "") -> RejectedTextError:
+    return RejectedTextError(
+        f"what this note says was rejected{how}, and must not come back; say what holds instead",
+        metadata={"state": Trust.REJECTED},
+    )
+
+
+def _known_text(connection: Connection, known: KnownNote) -> KnownTextError:
+    lifecycle = known.state.lifecycle
+    if lifecycle is Lifecycle.RETIRED:
+        return KnownTextError(
+            f"what this note says is here as note {known.id}, which was retired; bring it back "
+            "with: graft insert --restore",
+            metadata={"state": lifecycle, "note_id": known.id},
+        )
+    if lifecycle is Lifecycle.ACTIVE:
+        return KnownTextError(
+            f"what this note says is here as note {known.id}, which is held: it looks like "
+            f"something that was rejected; look at it with: graft get {known.id}",
+            metadata={"state": known.state.trust, "note_id": known.id},
+        )
+    head = read_heads(connection, [known.id]).get(known.id)
+    facts = {"state": lifecycle, "note_id": known.id, "head": head or ""}
+    if head is None:
+        return KnownTextError(
+            f"what this note says is here as note {known.id}, which was superseded by a note that "
+            f"was erased since; bring it back with: graft undo {last_event(connection, known.id)}",
+            metadata=facts,
+        )
     return KnownTextError(
-        f"this text is already here as note {known.id}, which was {state}; "
-        f"look at it with: graft get {known.id}",
-        metadata={"state": state, "note_id": known.id},
+        f"what this note says is here as note {known.id}, which was superseded by note {head}; "
+        f"read that with: graft get {head}, or where the old one holds again: "
+        f"graft insert --supersedes {head}",
+        metadata=facts,
     )
 
 
 def _store_new(
     transaction: Transaction,
     prepared: PreparedNote,
-    caller: Caller,
+    saying: Saying,
     new_id: NewId,
     vector: TitleVector | None,
+    trust: Trust,
 ) -> StoredReply:
     connection, note = transaction.connection, prepared.note
     note_id = new_id(transaction.at_ms)
     similar = _similar_to(transaction, prepared, vector)
     seq = insert_note(connection, *_rows_of(transaction, prepared, note_id))
     state = NoteState(
-        trust=Trust.OBSERVED,
+        trust=trust,
         valid_from_ms=note.valid_from_ms,
         valid_to_ms=note.valid_to_ms,
         expires_at_ms=note.expires_at_ms,
         known_from_ms=transaction.at_ms,
+        reason=saying.reason,
     )
     event = transaction.record(
         EventDraft(
-            caller=caller,
+            caller=saying.caller,
             action=ACTION_INSERT,
             note_id=note_id,
             content_hash=prepared.content_hash,
+            reason=saying.reason,
             state=state,
         )
     )

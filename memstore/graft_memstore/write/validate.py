@@ -27,6 +27,7 @@ from graft_memstore.applicability import (
 )
 from graft_memstore.errors import BadFieldsError
 from graft_memstore.model import USER_SCOPE, NewNote, ScopeFilter, Source
+from graft_memstore.write.identify import check_piece
 from graft_memstore.write.limits import (
     APPLIES_TO_MAX,
     AUTHOR_CHARS_MAX,
@@ -62,6 +63,7 @@ def check_note(note: NewNote, prefix: str = "note") -> NewNote:
         note,
         keywords=tidy_keywords(note.keywords),
         scope=note.scope or USER_SCOPE,
+        reason=note.reason.strip(),
     )
     violations = [
         FieldViolation(field=f"{prefix}.{name}", description=description)
@@ -130,13 +132,28 @@ def check_reason(reason: str) -> str:
         BadFieldError: it is empty, too long, or holds control characters.
     """
     trimmed = reason.strip()
-    if is_blank(trimmed) or len(trimmed) > REASON_CHARS_MAX:
-        raise BadFieldError(
-            "reason", f"{len(trimmed):,} characters; say why in 1 to {REASON_CHARS_MAX:,}"
-        )
-    if NOT_IN_REASON.search(trimmed):
-        raise BadFieldError("reason", "holds control characters")
+    problem = _reason_problem(trimmed)
+    if problem:
+        raise BadFieldError("reason", problem)
     return trimmed
+
+
+def check_times(
+    valid_from_ms: int | None, valid_to_ms: int | None, expires_at_ms: int | None
+) -> None:
+    """See that a note may have these times, UTC milliseconds.
+
+    Raises:
+        BadFieldError: one is too far away, or validity ends before it begins.
+    """
+    found = {
+        "valid_from": _time_problem(valid_from_ms),
+        "valid_to": _time_problem(valid_to_ms) or _order_problem(valid_from_ms, valid_to_ms),
+        "expires_at": _time_problem(expires_at_ms),
+    }
+    for name, problem in found.items():
+        if problem:
+            raise BadFieldError(name, problem)
 
 
 def check_scopes(scope: ScopeFilter) -> ScopeFilter:
@@ -203,11 +220,36 @@ def _violations(sent: NewNote, note: NewNote) -> list[tuple[str, str]]:
         ("author", _line_problem(note.author, AUTHOR_CHARS_MAX)),
         ("sources", _sources_problem(note.sources)),
         ("valid_from_ms", _time_problem(note.valid_from_ms)),
-        ("valid_to_ms", _time_problem(note.valid_to_ms) or _order_problem(note)),
+        (
+            "valid_to_ms",
+            _time_problem(note.valid_to_ms) or _order_problem(note.valid_from_ms, note.valid_to_ms),
+        ),
         ("expires_at_ms", _time_problem(note.expires_at_ms)),
         ("applies_to", _applies_to_problem(note.applies_to)),
+        ("supersedes", _piece_problem(note.supersedes)),
+        ("reason", _note_reason_problem(note)),
     ]
     return [(name, description) for name, description in found if description]
+
+
+def _piece_problem(piece: str) -> str:
+    try:
+        if piece:
+            check_piece(piece, "supersedes")
+    except BadFieldError as error:
+        return error.violations[0].description
+    return ""
+
+
+def _note_reason_problem(note: NewNote) -> str:
+    needed = note.supersedes or note.restore
+    return _reason_problem(note.reason) if needed or note.reason else ""
+
+
+def _reason_problem(reason: str) -> str:
+    if is_blank(reason) or len(reason) > REASON_CHARS_MAX:
+        return f"{len(reason):,} characters; say why in 1 to {REASON_CHARS_MAX:,}"
+    return "holds control characters" if NOT_IN_REASON.search(reason) else ""
 
 
 def _title_problem(title: str) -> str:
@@ -298,10 +340,10 @@ def _time_problem(time_ms: int | None) -> str:
     return ""
 
 
-def _order_problem(note: NewNote) -> str:
-    if note.valid_from_ms is None or note.valid_to_ms is None:
+def _order_problem(valid_from_ms: int | None, valid_to_ms: int | None) -> str:
+    if valid_from_ms is None or valid_to_ms is None:
         return ""
-    return "" if note.valid_from_ms < note.valid_to_ms else "is not after valid_from_ms"
+    return "" if valid_from_ms < valid_to_ms else "is not after valid_from_ms"
 
 
 def _too_many(count: int, count_max: int) -> str:

@@ -86,6 +86,13 @@ class BadPageTokenError(ServiceError):
     code = grpc.StatusCode.INVALID_ARGUMENT
 
 
+class SelfReferenceError(ServiceError):
+    """A note cannot replace itself."""
+
+    reason = errors_pb2.ERROR_REASON_SELF_REFERENCE
+    code = grpc.StatusCode.INVALID_ARGUMENT
+
+
 class NoteNotFoundError(ServiceError):
     """No note has this id."""
 
@@ -114,6 +121,13 @@ class ReceiptNotFoundError(ServiceError):
     code = grpc.StatusCode.NOT_FOUND
 
 
+class EventNotFoundError(ServiceError):
+    """The log has no event of this number."""
+
+    reason = errors_pb2.ERROR_REASON_EVENT_NOT_FOUND
+    code = grpc.StatusCode.NOT_FOUND
+
+
 class ProfileExistsError(ServiceError):
     """A profile of this name is there already."""
 
@@ -129,9 +143,37 @@ class WrongStateError(ServiceError):
 
 
 class KnownTextError(ServiceError):
-    """The same text was taken out of use before."""
+    """What a note says was taken out of use before, or waits for a reviewer."""
 
     reason = errors_pb2.ERROR_REASON_KNOWN_TEXT
+    code = grpc.StatusCode.FAILED_PRECONDITION
+
+
+class SupersededAlreadyError(ServiceError):
+    """The note that is to be replaced has been replaced before."""
+
+    reason = errors_pb2.ERROR_REASON_SUPERSEDED_ALREADY
+    code = grpc.StatusCode.FAILED_PRECONDITION
+
+
+class SupersedingCycleError(ServiceError):
+    """The note that is to be replaced has itself replaced the other."""
+
+    reason = errors_pb2.ERROR_REASON_SUPERSEDING_CYCLE
+    code = grpc.StatusCode.FAILED_PRECONDITION
+
+
+class RejectedTextError(ServiceError):
+    """What a note says was rejected."""
+
+    reason = errors_pb2.ERROR_REASON_REJECTED_TEXT
+    code = grpc.StatusCode.FAILED_PRECONDITION
+
+
+class NotLastChangeError(ServiceError):
+    """An event is not the last change of its note."""
+
+    reason = errors_pb2.ERROR_REASON_NOT_LAST_CHANGE
     code = grpc.StatusCode.FAILED_PRECONDITION
 
 

@@ -9,11 +9,13 @@ from pathlib import Path
 from typing import NoReturn
 
 import grpc
+from tests.unit.client.fake_lifecycle import FakeLifecycle
 from typing_extensions import override
 
 from graft.memory.v1 import (
     daemon_service_pb2,
     daemon_service_pb2_grpc,
+    lifecycle_service_pb2_grpc,
     note_pb2,
     notes_service_pb2,
     notes_service_pb2_grpc,
@@ -100,14 +102,14 @@ class FakeMemstore(
     def InsertNote(
         self, request: notes_service_pb2.InsertNoteRequest, context: grpc.ServicerContext
     ) -> notes_service_pb2.InsertNoteResponse:
-        self._enter("InsertNote", request, context)
+        self.enter("InsertNote", request, context)
         return notes_service_pb2.InsertNoteResponse(note=self._insert(request.note))
 
     @override
     def InsertNotes(
         self, request: notes_service_pb2.InsertNotesRequest, context: grpc.ServicerContext
     ) -> notes_service_pb2.InsertNotesResponse:
-        self._enter("InsertNotes", request, context)
+        self.enter("InsertNotes", request, context)
         return notes_service_pb2.InsertNotesResponse(
             notes=[self._insert(note) for note in request.notes]
         )
@@ -116,14 +118,14 @@ class FakeMemstore(
     def GetNote(
         self, request: notes_service_pb2.GetNoteRequest, context: grpc.ServicerContext
     ) -> notes_service_pb2.GetNoteResponse:
-        self._enter("GetNote", request, context)
-        return notes_service_pb2.GetNoteResponse(note=self._find(request.id, context))
+        self.enter("GetNote", request, context)
+        return notes_service_pb2.GetNoteResponse(note=self.find(request.id, context))
 
     @override
     def ListNotes(
         self, request: notes_service_pb2.ListNotesRequest, context: grpc.ServicerContext
     ) -> notes_service_pb2.ListNotesResponse:
-        self._enter("ListNotes", request, context)
+        self.enter("ListNotes", request, context)
         start = int(request.page_token or 0)
         end = start + self.state.page_notes
         notes = list(self.state.notes.values())[::-1]
@@ -135,8 +137,8 @@ class FakeMemstore(
     def DeleteNote(
         self, request: notes_service_pb2.DeleteNoteRequest, context: grpc.ServicerContext
     ) -> notes_service_pb2.DeleteNoteResponse:
-        self._enter("DeleteNote", request, context)
-        note = self._find(request.id, context)
+        self.enter("DeleteNote", request, context)
+        note = self.find(request.id, context)
         del self.state.notes[note.id]
         return notes_service_pb2.DeleteNoteResponse(
             id=note.id, outcome=notes_service_pb2.DELETE_OUTCOME_ERASED, event=9
@@ -146,7 +148,7 @@ class FakeMemstore(
     def GetStats(
         self, request: notes_service_pb2.GetStatsRequest, context: grpc.ServicerContext
     ) -> notes_service_pb2.GetStatsResponse:
-        self._enter("GetStats", request, context)
+        self.enter("GetStats", request, context)
         return notes_service_pb2.GetStatsResponse(
             notes=len(self.state.notes), file_bytes=4096, model="starter"
         )
@@ -155,7 +157,7 @@ class FakeMemstore(
     def Query(
         self, request: recall_service_pb2.QueryRequest, context: grpc.ServicerContext
     ) -> recall_service_pb2.QueryResponse:
-        self._enter("Query", request, context)
+        self.enter("Query", request, context)
         if self.state.slow_query:
             # Until somebody has asked twice how things are.
             for _ in range(2):
@@ -169,49 +171,49 @@ class FakeMemstore(
     def Retrieve(
         self, request: recall_service_pb2.RetrieveRequest, context: grpc.ServicerContext
     ) -> recall_service_pb2.RetrieveResponse:
-        self._enter("Retrieve", request, context)
+        self.enter("Retrieve", request, context)
         return self.state.retrieve_reply
 
     @override
     def Explore(
         self, request: recall_service_pb2.ExploreRequest, context: grpc.ServicerContext
     ) -> recall_service_pb2.ExploreResponse:
-        self._enter("Explore", request, context)
+        self.enter("Explore", request, context)
         return self.state.explore_reply
 
     @override
     def Classify(
         self, request: recall_service_pb2.ClassifyRequest, context: grpc.ServicerContext
     ) -> recall_service_pb2.ClassifyResponse:
-        self._enter("Classify", request, context)
+        self.enter("Classify", request, context)
         return self.state.classify_reply
 
     @override
     def Explain(
         self, request: recall_service_pb2.ExplainRequest, context: grpc.ServicerContext
     ) -> recall_service_pb2.ExplainResponse:
-        self._enter("Explain", request, context)
+        self.enter("Explain", request, context)
         return self.state.explain_reply
 
     @override
     def ListMisses(
         self, request: recall_service_pb2.ListMissesRequest, context: grpc.ServicerContext
     ) -> recall_service_pb2.ListMissesResponse:
-        self._enter("ListMisses", request, context)
+        self.enter("ListMisses", request, context)
         return self.state.misses_reply
 
     @override
     def ClearMisses(
         self, request: recall_service_pb2.ClearMissesRequest, context: grpc.ServicerContext
     ) -> recall_service_pb2.ClearMissesResponse:
-        self._enter("ClearMisses", request, context)
+        self.enter("ClearMisses", request, context)
         return self.state.clear_reply
 
     @override
     def ListProfiles(
         self, request: profiles_service_pb2.ListProfilesRequest, context: grpc.ServicerContext
     ) -> profiles_service_pb2.ListProfilesResponse:
-        self._enter("ListProfiles", request, context)
+        self.enter("ListProfiles", request, context)
         return profiles_service_pb2.ListProfilesResponse(
             profiles=[profiles_service_pb2.Profile(name=name) for name in self.state.profiles]
         )
@@ -220,7 +222,7 @@ class FakeMemstore(
     def AddProfile(
         self, request: profiles_service_pb2.AddProfileRequest, context: grpc.ServicerContext
     ) -> profiles_service_pb2.AddProfileResponse:
-        self._enter("AddProfile", request, context)
+        self.enter("AddProfile", request, context)
         if request.name in self.state.profiles:
             refuse(context, ProfileExistsError(f"a profile {request.name} is there already"))
         self.state.profiles.append(request.name)
@@ -232,14 +234,14 @@ class FakeMemstore(
     def StartReindex(
         self, request: profiles_service_pb2.StartReindexRequest, context: grpc.ServicerContext
     ) -> profiles_service_pb2.StartReindexResponse:
-        self._enter("StartReindex", request, context)
+        self.enter("StartReindex", request, context)
         return profiles_service_pb2.StartReindexResponse()
 
     @override
     def GetReindex(
         self, request: profiles_service_pb2.GetReindexRequest, context: grpc.ServicerContext
     ) -> profiles_service_pb2.GetReindexResponse:
-        self._enter("GetReindex", request, context)
+        self.enter("GetReindex", request, context)
         replies = self.state.reindex_replies
         return replies.pop(0) if len(replies) > 1 else replies[0]
 
@@ -247,7 +249,7 @@ class FakeMemstore(
     def GetStatus(
         self, request: daemon_service_pb2.GetStatusRequest, context: grpc.ServicerContext
     ) -> daemon_service_pb2.GetStatusResponse:
-        self._enter("GetStatus", request, context)
+        self.enter("GetStatus", request, context)
         self.state.looked.release()
         return self.state.status_reply
 
@@ -255,7 +257,7 @@ class FakeMemstore(
     def Stop(
         self, request: daemon_service_pb2.StopRequest, context: grpc.ServicerContext
     ) -> daemon_service_pb2.StopResponse:
-        self._enter("Stop", request, context)
+        self.enter("Stop", request, context)
         if request.only_if_idle and self.state.busy:
             refuse(context, WrongStateError("calls run"))
         self.state.on_stop()
@@ -265,7 +267,7 @@ class FakeMemstore(
     def CheckProfile(
         self, request: daemon_service_pb2.CheckProfileRequest, context: grpc.ServicerContext
     ) -> daemon_service_pb2.CheckProfileResponse:
-        self._enter("CheckProfile", request, context)
+        self.enter("CheckProfile", request, context)
         if self.state.damaged == request.profile:
             refuse(context, DatabaseDamagedError("the file is damaged; run `graft doctor`"))
         return daemon_service_pb2.CheckProfileResponse(checks=self.state.checks)
@@ -274,17 +276,17 @@ class FakeMemstore(
     def MeasureGate(
         self, request: daemon_service_pb2.MeasureGateRequest, context: grpc.ServicerContext
     ) -> Iterator[daemon_service_pb2.MeasureGateResponse]:
-        self._enter("MeasureGate", request, context)
+        self.enter("MeasureGate", request, context)
         yield from self.state.gate_replies
 
     @override
     def ResetGate(
         self, request: daemon_service_pb2.ResetGateRequest, context: grpc.ServicerContext
     ) -> daemon_service_pb2.ResetGateResponse:
-        self._enter("ResetGate", request, context)
+        self.enter("ResetGate", request, context)
         return daemon_service_pb2.ResetGateResponse(was_set=True, strong=0.75)
 
-    def _enter(self, name: str, request: object, context: grpc.ServicerContext) -> None:
+    def enter(self, name: str, request: object, context: grpc.ServicerContext) -> None:
         self.state.received.append((name, request))
         pairs = context.invocation_metadata()
         self.state.metadata.append({key: str(value) for key, value in pairs})
@@ -324,7 +326,7 @@ class FakeMemstore(
         self.state.notes[note.id] = note
         return _inserted(note, duplicate=False, answers=self.state.insert_answers)
 
-    def _find(self, piece: str, context: grpc.ServicerContext) -> note_pb2.Note:
+    def find(self, piece: str, context: grpc.ServicerContext) -> note_pb2.Note:
         fits = [
             note
             for note in self.state.notes.values()
@@ -366,6 +368,9 @@ def add_to(server: grpc.Server, state: FakeState) -> None:
     ]
     for each in add:
         each(fake, server)
+    lifecycle_service_pb2_grpc.add_LifecycleServiceServicer_to_server(
+        FakeLifecycle(fake.enter, fake.find), server
+    )
 
 
 def _inserted(

@@ -6,6 +6,7 @@ import pytest
 
 from graft.memory.v1 import (
     daemon_service_pb2,
+    lifecycle_service_pb2,
     note_pb2,
     notes_service_pb2,
     profiles_service_pb2,
@@ -13,6 +14,7 @@ from graft.memory.v1 import (
 )
 from graft_client import (
     gate_operations,
+    lifecycle_operations,
     limits,
     operations,
     recall_operations,
@@ -37,6 +39,7 @@ SERVICES = {
     )
     for module in (
         daemon_service_pb2,
+        lifecycle_service_pb2,
         notes_service_pb2,
         profiles_service_pb2,
         recall_service_pb2,
@@ -55,6 +58,13 @@ def every_operation() -> list[Operation]:  # type: ignore[type-arg] # of all kin
         operations.list_page("p", USER, operations.Listing(), ""),
         operations.delete("p", "id", reason="r", request_id="r"),
         operations.stats("p", USER),
+        lifecycle_operations.supersede("p", "id", by="id", reason="r", request_id="r"),
+        *(
+            lifecycle_operations.say("p", verb, "id", reason="r", request_id="r")
+            for verb in get_args(lifecycle_operations.Verb)
+        ),
+        lifecycle_operations.set_times("p", "id", {}, reason="r", request_id="r"),
+        lifecycle_operations.undo("p", 1, reason="r", request_id="r"),
         recall_operations.query("p", USER, "t", embed_tokens_max=0, context=()),
         recall_operations.retrieve("p", USER, recall_operations.Search(text="t")),
         recall_operations.explore("p", USER, recall_operations.Walk(text="t")),

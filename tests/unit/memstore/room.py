@@ -4,6 +4,7 @@ import os
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
+from typing import Any
 from uuid import UUID
 
 import apsw
@@ -11,6 +12,7 @@ from tests.unit.memstore.fake_embedder import FakeEmbedder
 
 from graft_memstore.deadline import Deadline
 from graft_memstore.ids import IdMaker
+from graft_memstore.lifecycle import Verb
 from graft_memstore.model import Caller, NewNote, Note, NoteId
 from graft_memstore.recall.index import VectorIndex
 from graft_memstore.recall.similar import SimilarNotes
@@ -22,9 +24,11 @@ from graft_memstore.store.pending import count_pending
 from graft_memstore.store.profile import Profile
 from graft_memstore.store.profiles import Profiles, StoreOptions
 from graft_memstore.upkeep.upkeep import Upkeep
+from graft_memstore.write.change import Changed, ChangeOrder, change_note
 from graft_memstore.write.delete import DeleteOrder, DeleteReply, take_away
 from graft_memstore.write.insert import InsertedNote, Inserter, InsertOrder, InsertReply
 from graft_memstore.write.receipts import RequestKey
+from graft_memstore.write.state_change import Saying
 
 START_MS = 1_700_000_000_000
 WAIT_SECONDS = 20.0
@@ -142,6 +146,26 @@ class Room:
             piece=piece, reason=reason, key=key or self.key("DeleteNote"), caller=caller
         )
         return take_away(self.profile, order)
+
+    def change(
+        self,
+        verb: Verb,
+        piece: str = "",
+        *,
+        caller: Caller = AGENT,
+        key: RequestKey | None = None,
+        reason: str = "because",
+        **what: Any,
+    ) -> Changed:
+        """Change what a note is worth; *what* is more of the `ChangeOrder`."""
+        order = ChangeOrder(
+            verb=verb,
+            piece=piece,
+            key=key or self.key(verb),
+            saying=Saying(caller=caller, reason=reason),
+            **what,
+        )
+        return change_note(self.profile, order)
 
     def note(self, note_id: str) -> Note:
         """Return a stored note."""

@@ -9,6 +9,7 @@ from tests.unit.memstore.room import Room
 
 from graft.memory.v1 import (
     daemon_service_pb2_grpc,
+    lifecycle_service_pb2_grpc,
     notes_service_pb2_grpc,
     profiles_service_pb2_grpc,
 )
@@ -17,6 +18,7 @@ from graft.wire.server import Activity, build_server
 from graft_memstore.embedder_process import EmbedderReport
 from graft_memstore.serve import NOT_USE
 from graft_memstore.service.daemon import DaemonParts, DaemonServicer
+from graft_memstore.service.lifecycle import LifecycleServicer
 from graft_memstore.service.notes import NotesServicer
 from graft_memstore.service.profiles import ProfilesServicer
 
@@ -44,6 +46,7 @@ class Stubs:
     """What a client calls, and what stands behind it."""
 
     notes: notes_service_pb2_grpc.NotesServiceStub
+    lifecycle: lifecycle_service_pb2_grpc.LifecycleServiceStub
     profiles: profiles_service_pb2_grpc.ProfilesServiceStub
     daemon: daemon_service_pb2_grpc.DaemonServiceStub
     process: FakeProcess
@@ -74,6 +77,9 @@ def stubs(room: Room) -> Iterator[Stubs]:
     notes_service_pb2_grpc.add_NotesServiceServicer_to_server(
         NotesServicer(room.profiles, room.inserter), server
     )
+    lifecycle_service_pb2_grpc.add_LifecycleServiceServicer_to_server(
+        LifecycleServicer(room.profiles), server
+    )
     profiles_service_pb2_grpc.add_ProfilesServiceServicer_to_server(
         ProfilesServicer(room.profiles, room.upkeep, model_names), server
     )
@@ -95,6 +101,7 @@ def stubs(room: Room) -> Iterator[Stubs]:
     with grpc.insecure_channel(f"127.0.0.1:{port}") as channel:
         yield Stubs(
             notes=notes_service_pb2_grpc.NotesServiceStub(channel),
+            lifecycle=lifecycle_service_pb2_grpc.LifecycleServiceStub(channel),
             profiles=profiles_service_pb2_grpc.ProfilesServiceStub(channel),
             daemon=daemon_service_pb2_grpc.DaemonServiceStub(channel),
             process=process,

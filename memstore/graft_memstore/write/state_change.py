@@ -1,0 +1,141 @@
+"""One change of a note's state: the old row is closed, the new one recorded with its event."""
+
+from dataclasses import dataclass, replace
+
+from graft.wire.errors import NotAllowedError, WrongStateError
+from graft_memstore.lifecycle import MAY, Verb, after, allows
+from graft_memstore.model import Caller, EventSeq, Lifecycle, NoteId, NoteState, StoredNote
+from graft_memstore.store.chain import EventDraft
+from graft_memstore.store.database import Connection
+from graft_memstore.store.edges_pending import ask_for_edges
+from graft_memstore.store.notes import read_stored
+from graft_memstore.store.states import (
+    close_state,
+    insert_state,
+    read_last_states,
+    read_state,
+)
+from graft_memstore.store.transaction import Transaction
+
+DONE = {
+    Verb.SUPERSEDE: "superseded",
+    Verb.RETIRE: "retired",
+    Verb.RESTORE: "restored",
+    Verb.REJECT: "rejected",
+    Verb.DISPUTE: "disputed",
+    Verb.MARK_STALE: "marked as stale",
+    Verb.SET_TIMES: "given other times",
+    Verb.UNDO: "undone",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Saying:
+    """Who changes something, and why."""
+
+    caller: Caller
+    reason: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Present:
+    """A note as it is now."""
+
+    stored: StoredNote
+    state: NoteState
+
+    @property
+    def id(self) -> NoteId:
+        """Its id."""
+        return self.stored.id
+
+
+def read_present(connection: Connection, note_id: NoteId) -> Present:
+    """Return a note that is there."""
+    stored, state = read_stored(connection, note_id), read_state(connection, note_id)
+    assert stored is not None, "its id was found in this transaction"
+    assert state is not None, "every note has a present state"
+    return Present(stored=stored, state=state)
+
+
+def last_event(connection: Connection, note_id: NoteId) -> EventSeq:
+    """Return the event of the last change of a note that is there."""
+    return read_last_states(connection, note_id)[0].event
+
+
+def say(transaction: Transaction, verb: Verb, note_id: NoteId, saying: Saying) -> EventSeq:
+    """Say *verb* of a note and return its event.
+
+    Raises:
+        NotAllowedError: the caller's role may not say it.
+        WrongStateError: the note's state does not take it.
+    """
+    present = read_present(transaction.connection, note_id)
+    check_allowed(verb, present, saying.caller)
+    return record_state(transaction, verb, present, after(verb, present.state), saying)
+
+
+def check_allowed(verb: Verb, present: Present, caller: Caller) -> None:
+    """See that *caller* may say *verb* of a note as it is.
+
+    Raises:
+        NotAllowedError: the caller's role may not say it.
+        WrongStateError: the note's state does not take it.
+    """
+    check_role(verb, caller)
+    if not allows(verb, present.state):
+        raise WrongStateError(
+            f"note {present.id} is {described(present.state)}, so it cannot be {DONE[verb]}; "
+            f"look at it with: graft get {present.id}",
+            metadata=state_facts(present),
+        )
+
+
+def check_role(verb: Verb, caller: Caller) -> None:
+    """See that *caller* may say *verb* at all.
+
+    Raises:
+        NotAllowedError: the caller's role may not say it.
+    """
+    if verb not in MAY.get(caller.actor, frozenset()):
+        raise NotAllowedError(f"the role {caller.actor} may not say {verb}")
+
+
+def record_state(
+    transaction: Transaction, verb: Verb, present: Present, state: NoteState, saying: Saying
+) -> EventSeq:
+    """Make *state* the present one of a note, since now and for its reason; return its event."""
+    connection, stored = transaction.connection, present.stored
+    fresh = replace(state, known_from_ms=transaction.at_ms, reason=saying.reason)
+    event = transaction.record(
+        EventDraft(
+            caller=saying.caller,
+            action=verb,
+            note_id=stored.id,
+            content_hash=stored.content_hash,
+            reason=saying.reason,
+            state=fresh,
+        )
+    )
+    close_state(connection, stored.id, transaction.at_ms)
+    insert_state(connection, stored.id, fresh, event)
+    if fresh.lifecycle is Lifecycle.ACTIVE and present.state.lifecycle is not Lifecycle.ACTIVE:
+        # While it was hidden no note was joined with it.
+        ask_for_edges(connection, stored.id)
+    return event
+
+
+def described(state: NoteState) -> str:
+    """Return a state in words."""
+    return f"{state.lifecycle} and {state.trust}"
+
+
+def state_facts(present: Present) -> dict[str, str]:
+    """Return what a refusal tells programs of a note as it is."""
+    state = present.state
+    return {
+        "note_id": present.id,
+        "state": state.lifecycle if state.lifecycle is not Lifecycle.ACTIVE else state.trust,
+        "lifecycle": state.lifecycle,
+        "trust": state.trust,
+    }

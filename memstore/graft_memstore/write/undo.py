@@ -1,0 +1,118 @@
+"""Takes back the last change of a note's state, as a new change."""
+
+from graft.wire.errors import (
+    EventNotFoundError,
+    NotAllowedError,
+    NotLastChangeError,
+    SupersedingCycleError,
+    WrongStateError,
+)
+from graft_memstore.lifecycle import MAY_UNDO, Verb
+from graft_memstore.model import EventSeq, Lifecycle, NoteId
+from graft_memstore.store.database import Connection
+from graft_memstore.store.events import Event, read_event
+from graft_memstore.store.notes import read_stored
+from graft_memstore.store.states import KnownState, read_last_states
+from graft_memstore.store.successors import (
+    join_successor,
+    part_successor,
+    read_heads,
+    successor_until,
+)
+from graft_memstore.store.transaction import Transaction
+from graft_memstore.write.state_change import (
+    Saying,
+    check_role,
+    read_present,
+    record_state,
+    state_facts,
+)
+
+NOTE_ID = "note_id"
+
+
+def undo(transaction: Transaction, event_seq: int, saying: Saying) -> tuple[NoteId, EventSeq]:
+    """Take back what an event changed; return its note and the event of that.
+
+    Raises:
+        EventNotFoundError: there is no such event.
+        NotLastChangeError: it is not the last change of its note, or changed no state.
+        NotAllowedError: the caller's role may not take it back.
+        WrongStateError: the note is gone, or was only just stored.
+        SupersedingCycleError: its successor has been superseded by it meanwhile.
+    """
+    connection = transaction.connection
+    check_role(Verb.UNDO, saying.caller)
+    event = _event(connection, event_seq)
+    note_id = _note_of(connection, event)
+    last, *before = read_last_states(connection, note_id)
+    if last.event != event.seq:
+        raise NotLastChangeError(
+            f"event {event.seq} is not the last change of note {note_id}: that is event "
+            f"{last.event}",
+            metadata={NOTE_ID: note_id, "event": str(last.event)},
+        )
+    present = read_present(connection, note_id)
+    if not before:
+        raise WrongStateError(
+            f"event {event.seq} stored note {note_id}; take it away with: graft retire {note_id}",
+            metadata=state_facts(present),
+        )
+    _check_role(event, saying)
+    _rejoin(transaction, note_id, last, before[0])
+    return note_id, record_state(transaction, Verb.UNDO, present, before[0].state, saying)
+
+
+def _event(connection: Connection, event_seq: int) -> Event:
+    event = read_event(connection, event_seq)
+    if event is None:
+        raise EventNotFoundError(
+            f"no event has the number {event_seq}; the last one is that of the last change"
+        )
+    return event
+
+
+def _note_of(connection: Connection, event: Event) -> NoteId:
+    if event.note_id is None:
+        raise NotLastChangeError(
+            f"event {event.seq} is about no note", metadata={"event": str(event.seq)}
+        )
+    if read_stored(connection, event.note_id) is None:
+        raise WrongStateError(
+            f"note {event.note_id} has been erased, and nothing can bring it back",
+            metadata={NOTE_ID: event.note_id, "state": "deleted"},
+        )
+    return event.note_id
+
+
+def _check_role(event: Event, saying: Saying) -> None:
+    role = saying.caller.actor
+    if event.actor != role or event.action not in MAY_UNDO.get(role, frozenset()):
+        raise NotAllowedError(
+            f"event {event.seq} ({event.action} by {event.actor}) is taken back by a reviewer alone"
+        )
+
+
+def _rejoin(
+    transaction: Transaction, note_id: NoteId, last: KnownState, before: KnownState
+) -> None:
+    """Part a note from its successor, or join it with the one that it had."""
+    connection = transaction.connection
+    was, becomes = last.state.lifecycle, before.state.lifecycle
+    if was is Lifecycle.SUPERSEDED and becomes is not was:
+        part_successor(connection, note_id, transaction.at_ms)
+    if becomes is not Lifecycle.SUPERSEDED or becomes is was:
+        return
+    successor = successor_until(connection, note_id, last.state.known_from_ms)
+    if successor is None:
+        raise WrongStateError(
+            f"the note that had superseded {note_id} has been erased",
+            metadata={NOTE_ID: note_id, "state": was},
+        )
+    head = read_heads(connection, [successor]).get(successor, successor)
+    if head == note_id:
+        raise SupersedingCycleError(
+            f"note {successor}, which had superseded {note_id}, was superseded by it since",
+            metadata={NOTE_ID: note_id, "state": was, "head": head},
+        )
+    join_successor(connection, note_id, successor, transaction.at_ms)
