@@ -20,7 +20,7 @@ from graft_client.gate_reports import GateReset, GateStep
 from graft_client.operation import Operation
 from graft_client.operations import Listing
 from graft_client.recall_operations import Search, Walk
-from graft_client.requests import NewNote, NoteFields, TimeFields
+from graft_client.requests import AsOfFields, NewNote, NoteFields, TimeFields
 from graft_client.results import (
     Changed,
     Check,
@@ -132,9 +132,9 @@ class AsyncGraft:
             inserted.extend(stored)
         return tuple(inserted)
 
-    async def get(self, note_id: str) -> Note:
-        """Fetch one note by its id, or a prefix or suffix of 8 digits or more."""
-        return await self._call(operations.get(self._calls.profile, note_id))
+    async def get(self, note_id: str, **instants: Unpack[AsOfFields]) -> Note:
+        """Fetch one note by its id, or a prefix or suffix of 8 digits or more; see `query`."""
+        return await self._call(operations.get(self._calls.profile, note_id, instants))
 
     async def list(
         self,
@@ -143,11 +143,14 @@ class AsyncGraft:
         state: State = "active",
         since: datetime | None = None,
         scope: str | AllScopes = "",
+        **instants: Unpack[AsOfFields],
     ) -> AsyncIterator[Note]:
         """List notes, newest first, without bodies; pages are fetched as they are needed."""
         choice = self._calls.read_scopes(scope)
         since_ms = 0 if since is None else to_milliseconds(since)
-        listing = Listing(keywords=tuple(keywords), state=state, since_ms=since_ms)
+        listing = Listing(
+            keywords=tuple(keywords), state=state, since_ms=since_ms, instants=instants
+        )
         token = ""
         while True:
             page = await self._call(self._calls.list_page(choice, listing, token))
@@ -217,7 +220,12 @@ class AsyncGraft:
         return await self._call(self._calls.stats(self._calls.read_scopes(scope)))
 
     async def query(
-        self, text: str, *, scope: str | AllScopes = "", context: Sequence[str] = ()
+        self,
+        text: str,
+        *,
+        scope: str | AllScopes = "",
+        context: Sequence[str] = (),
+        **instants: Unpack[AsOfFields],
     ) -> QueryAnswer:
         """Ask whether a problem has been seen before; all but STRONG is a hint at most.
 
@@ -226,9 +234,10 @@ class AsyncGraft:
             scope: only this scope, or `ALL_SCOPES`; empty: the default ones.
             context: what is there, such as ``pypi:django@5.1`` or ``os:linux``: a note whose
                 range it lies outside is no STRONG answer.
+            instants: *valid_at*, what was true then; *known_at*, what was known then.
         """
         choice = self._calls.read_scopes(scope)
-        return await self._call(self._calls.query(text, choice, context))
+        return await self._call(self._calls.query(text, choice, context, instants))
 
     async def retrieve(
         self,
@@ -238,9 +247,16 @@ class AsyncGraft:
         keywords: Sequence[str] = (),
         match_all: bool = False,
         scope: str | AllScopes = "",
+        **instants: Unpack[AsOfFields],
     ) -> Retrieved:
         """Search by meaning and words together."""
-        search = Search(text=text, top_k=top_k, keywords=tuple(keywords), match_all=match_all)
+        search = Search(
+            text=text,
+            top_k=top_k,
+            keywords=tuple(keywords),
+            match_all=match_all,
+            instants=instants,
+        )
         return await self._call(self._calls.retrieve(search, self._calls.read_scopes(scope)))
 
     async def explore(
@@ -251,9 +267,10 @@ class AsyncGraft:
         depth: int = 0,
         beam: int = 0,
         scope: str | AllScopes = "",
+        **instants: Unpack[AsOfFields],
     ) -> Explored:
         """Walk from the notes nearest to a text along the edges that join notes."""
-        walk = Walk(text=text, keywords=tuple(keywords), depth=depth, beam=beam)
+        walk = Walk(text=text, keywords=tuple(keywords), depth=depth, beam=beam, instants=instants)
         return await self._call(self._calls.explore(walk, self._calls.read_scopes(scope)))
 
     async def classify(self, title: str, *, scope: str | AllScopes = "") -> Classified:

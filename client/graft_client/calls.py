@@ -18,7 +18,7 @@ from graft_client.limits import BATCH_BYTES_MAX
 from graft_client.operation import Operation
 from graft_client.operations import Listing, Page
 from graft_client.recall_operations import Search, Walk
-from graft_client.requests import NewNote, TimeFields
+from graft_client.requests import AsOfFields, NewNote, TimeFields
 from graft_client.results import (
     Changed,
     Deleted,
@@ -163,14 +163,14 @@ class Calls:
         )
 
     def query(
-        self, text: str, scope: ScopeChoice, context: Sequence[str]
+        self, text: str, scope: ScopeChoice, context: Sequence[str], instants: AsOfFields
     ) -> Operation[recall_service_pb2.QueryResponse, QueryAnswer]:
         """Ask the gate."""
         if isinstance(context, str):
             raise InputError("context must be a list, not one text")
         tokens = self._settings.integer("embed_tokens_max")
         return recall_operations.query(
-            self._profile, scope, text, embed_tokens_max=tokens, context=context
+            self._profile, scope, text, instants, embed_tokens_max=tokens, context=context
         )
 
     def retrieve(

@@ -19,7 +19,7 @@ from graft_client.gate_reports import GateReset, GateStep
 from graft_client.operation import Operation
 from graft_client.operations import Listing
 from graft_client.recall_operations import Search, Walk
-from graft_client.requests import NewNote, NoteFields, TimeFields
+from graft_client.requests import AsOfFields, NewNote, NoteFields, TimeFields
 from graft_client.results import (
     Changed,
     Check,
@@ -144,9 +144,9 @@ class Graft:
         for batch in batches(notes):
             yield self._call(self._calls.insert_many(batch, wait=wait))
 
-    def get(self, note_id: str) -> Note:
-        """Fetch one note by its id, or a prefix or suffix of 8 digits or more."""
-        return self._call(operations.get(self._calls.profile, note_id))
+    def get(self, note_id: str, **instants: Unpack[AsOfFields]) -> Note:
+        """Fetch one note by its id, or a prefix or suffix of 8 digits or more; see `query`."""
+        return self._call(operations.get(self._calls.profile, note_id, instants))
 
     def list(
         self,
@@ -155,6 +155,7 @@ class Graft:
         state: State = "active",
         since: datetime | None = None,
         scope: str | AllScopes = "",
+        **instants: Unpack[AsOfFields],
     ) -> Iterator[Note]:
         """List notes, newest first, without bodies; pages are fetched as they are needed.
 
@@ -166,7 +167,9 @@ class Graft:
         """
         choice = self._calls.read_scopes(scope)
         since_ms = 0 if since is None else to_milliseconds(since)
-        listing = Listing(keywords=tuple(keywords), state=state, since_ms=since_ms)
+        listing = Listing(
+            keywords=tuple(keywords), state=state, since_ms=since_ms, instants=instants
+        )
         token = ""
         while True:
             page = self._call(self._calls.list_page(choice, listing, token))
@@ -233,7 +236,12 @@ class Graft:
         return self._call(self._calls.stats(self._calls.read_scopes(scope)))
 
     def query(
-        self, text: str, *, scope: str | AllScopes = "", context: Sequence[str] = ()
+        self,
+        text: str,
+        *,
+        scope: str | AllScopes = "",
+        context: Sequence[str] = (),
+        **instants: Unpack[AsOfFields],
     ) -> QueryAnswer:
         """Ask whether a problem has been seen before; all but STRONG is a hint at most.
 
@@ -242,9 +250,10 @@ class Graft:
             scope: only this scope, or `ALL_SCOPES`; empty: the default ones.
             context: what is there, such as ``pypi:django@5.1`` or ``os:linux``: a note whose
                 range it lies outside is no STRONG answer.
+            instants: *valid_at*, what was true then; *known_at*, what was known then.
         """
         choice = self._calls.read_scopes(scope)
-        return self._call(self._calls.query(text, choice, context))
+        return self._call(self._calls.query(text, choice, context, instants))
 
     def retrieve(
         self,
@@ -254,6 +263,7 @@ class Graft:
         keywords: Sequence[str] = (),
         match_all: bool = False,
         scope: str | AllScopes = "",
+        **instants: Unpack[AsOfFields],
     ) -> Retrieved:
         """Search by meaning and words together.
 
@@ -265,7 +275,13 @@ class Graft:
             scope: only this scope, or `ALL_SCOPES`; empty: the default ones.
         """
         choice = self._calls.read_scopes(scope)
-        search = Search(text=text, top_k=top_k, keywords=tuple(keywords), match_all=match_all)
+        search = Search(
+            text=text,
+            top_k=top_k,
+            keywords=tuple(keywords),
+            match_all=match_all,
+            instants=instants,
+        )
         return self._call(self._calls.retrieve(search, choice))
 
     def explore(
@@ -276,6 +292,7 @@ class Graft:
         depth: int = 0,
         beam: int = 0,
         scope: str | AllScopes = "",
+        **instants: Unpack[AsOfFields],
     ) -> Explored:
         """Walk from the notes nearest to a text along the edges that join notes.
 
@@ -287,7 +304,7 @@ class Graft:
             scope: only this scope, or `ALL_SCOPES`; empty: the default ones.
         """
         choice = self._calls.read_scopes(scope)
-        walk = Walk(text=text, keywords=tuple(keywords), depth=depth, beam=beam)
+        walk = Walk(text=text, keywords=tuple(keywords), depth=depth, beam=beam, instants=instants)
         return self._call(self._calls.explore(walk, choice))
 
     def classify(self, title: str, *, scope: str | AllScopes = "") -> Classified:

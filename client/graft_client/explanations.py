@@ -2,22 +2,8 @@
 
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Literal
 
-from graft_client.results import Hit
-
-Condition = Literal[
-    "shown",
-    "superseded",
-    "retired",
-    "held",
-    "rejected",
-    "expired",
-    "not yet valid",
-    "no longer valid",
-    "deleted",
-]
-"""Why a search shows a note, or does not."""
+from graft_client.results import Condition, Hit
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -5,10 +5,11 @@ from typing import Literal
 
 from graft.memory.v1 import lifecycle_service_pb2 as pb
 from graft_client.operation import Operation, sendable
-from graft_client.replies import STATES, TRUSTS, instant_of
+from graft_client.replies import instant_of
 from graft_client.requests import TimeFields
 from graft_client.results import Changed
 from graft_client.times import to_milliseconds
+from graft_client.vocabulary import STATES, TRUSTS
 
 LIFECYCLE = "/graft.memory.v1.LifecycleService"
 

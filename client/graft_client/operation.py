@@ -9,7 +9,9 @@ from google.protobuf.message import Message
 
 from graft.memory.v1 import note_pb2
 from graft_client.errors import InputError
+from graft_client.requests import AsOfFields
 from graft_client.scope import ScopeChoice
+from graft_client.times import to_milliseconds
 
 ReplyT = TypeVar("ReplyT", bound=Message)
 ResultT = TypeVar("ResultT")
@@ -49,6 +51,19 @@ def sendable() -> Iterator[None]:
         if isinstance(error, InputError):
             raise
         raise InputError(f"a value cannot be sent: {error}") from error
+
+
+def as_of(instants: AsOfFields | None) -> note_pb2.AsOf | None:
+    """Pack the instants that a read looks back to; None for a read of now."""
+    if instants is None:
+        return None
+    valid_at, known_at = instants.get("valid_at"), instants.get("known_at")
+    if valid_at is None and known_at is None:
+        return None
+    return note_pb2.AsOf(
+        valid_at_ms=None if valid_at is None else to_milliseconds(valid_at),
+        known_at_ms=None if known_at is None else to_milliseconds(known_at),
+    )
 
 
 def scope_filter(choice: ScopeChoice) -> note_pb2.ScopeFilter:

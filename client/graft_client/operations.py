@@ -1,7 +1,7 @@
 """The calls about notes, profiles and the process, as values."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 
 from graft.memory.v1 import (
@@ -12,8 +12,8 @@ from graft.memory.v1 import (
 )
 from graft_client import replies
 from graft_client.errors import InputError
-from graft_client.operation import Operation, scope_filter, sendable
-from graft_client.requests import NewNote
+from graft_client.operation import Operation, as_of, scope_filter, sendable
+from graft_client.requests import AsOfFields, NewNote
 from graft_client.results import (
     KINDS,
     STATES,
@@ -54,12 +54,14 @@ class Listing:
         state: only notes in this state.
         since_ms: only notes stored at or after this instant; 0: all.
         page_notes: notes in a page; 0: the service's own figure.
+        instants: that it looks back to.
     """
 
     keywords: tuple[str, ...] = ()
     state: State = "active"
     since_ms: int = 0
     page_notes: int = 0
+    instants: AsOfFields = field(default_factory=AsOfFields)
 
 
 def insert(
@@ -100,10 +102,14 @@ def insert_many(
     )
 
 
-def get(profile: str, note_id: str) -> Operation[notes_service_pb2.GetNoteResponse, Note]:
+def get(
+    profile: str, note_id: str, instants: AsOfFields | None = None
+) -> Operation[notes_service_pb2.GetNoteResponse, Note]:
     """Fetch one note."""
     with sendable():
-        request = notes_service_pb2.GetNoteRequest(profile=profile, id=note_id)
+        request = notes_service_pb2.GetNoteRequest(
+            profile=profile, id=note_id, as_of=as_of(instants)
+        )
     return Operation(
         path=f"{NOTES}/GetNote",
         request=request,
@@ -125,6 +131,7 @@ def list_page(
             since_ms=listing.since_ms,
             page_size=listing.page_notes,
             page_token=page_token,
+            as_of=as_of(listing.instants),
         )
     return Operation(
         path=f"{NOTES}/ListNotes",

@@ -1,11 +1,12 @@
 """The calls that find notes, as values."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from graft.memory.v1 import recall_service_pb2
 from graft_client import replies
-from graft_client.operation import Operation, scope_filter, sendable
+from graft_client.operation import Operation, as_of, scope_filter, sendable
+from graft_client.requests import AsOfFields
 from graft_client.results import QueryAnswer, Retrieved
 from graft_client.scope import ScopeChoice
 from graft_client.walks import Classified, Explored
@@ -14,7 +15,13 @@ RECALL = "/graft.memory.v1.RecallService"
 
 
 def query(
-    profile: str, scope: ScopeChoice, text: str, *, embed_tokens_max: int, context: Sequence[str]
+    profile: str,
+    scope: ScopeChoice,
+    text: str,
+    instants: AsOfFields | None = None,
+    *,
+    embed_tokens_max: int,
+    context: Sequence[str],
 ) -> Operation[recall_service_pb2.QueryResponse, QueryAnswer]:
     """Ask the gate."""
     with sendable():
@@ -24,6 +31,7 @@ def query(
             text=text,
             embed_tokens_max=embed_tokens_max,
             context=context,
+            as_of=as_of(instants),
         )
     return Operation(
         path=f"{RECALL}/Query",
@@ -42,6 +50,7 @@ class Search:
     keywords: tuple[str, ...] = ()
     match_all: bool = False
     embed_tokens_max: int = 0
+    instants: AsOfFields = field(default_factory=AsOfFields)
 
 
 def retrieve(
@@ -62,6 +71,7 @@ def retrieve(
             keywords=search.keywords,
             match=match,
             embed_tokens_max=search.embed_tokens_max,
+            as_of=as_of(search.instants),
         )
     return Operation(
         path=f"{RECALL}/Retrieve",
@@ -80,6 +90,7 @@ class Walk:
     depth: int = 0
     beam: int = 0
     embed_tokens_max: int = 0
+    instants: AsOfFields = field(default_factory=AsOfFields)
 
 
 def explore(
@@ -95,6 +106,7 @@ def explore(
             depth=walk.depth,
             beam=walk.beam,
             embed_tokens_max=walk.embed_tokens_max,
+            as_of=as_of(walk.instants),
         )
     return Operation(
         path=f"{RECALL}/Explore",

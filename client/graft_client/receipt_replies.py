@@ -2,23 +2,11 @@
 
 from graft.memory.v1 import recall_service_pb2
 from graft_client import explanations
-from graft_client.replies import HITS
 from graft_client.times import from_milliseconds
+from graft_client.vocabulary import CONDITIONS, HITS
+
 
 # One that this program does not know comes from a newer service; it is shown as what may do least.
-_CONDITIONS: dict[int, explanations.Condition] = {
-    recall_service_pb2.NOTE_CONDITION_SHOWN: "shown",
-    recall_service_pb2.NOTE_CONDITION_SUPERSEDED: "superseded",
-    recall_service_pb2.NOTE_CONDITION_RETIRED: "retired",
-    recall_service_pb2.NOTE_CONDITION_HELD: "held",
-    recall_service_pb2.NOTE_CONDITION_REJECTED: "rejected",
-    recall_service_pb2.NOTE_CONDITION_EXPIRED: "expired",
-    recall_service_pb2.NOTE_CONDITION_NOT_YET_VALID: "not yet valid",
-    recall_service_pb2.NOTE_CONDITION_NO_LONGER_VALID: "no longer valid",
-    recall_service_pb2.NOTE_CONDITION_DELETED: "deleted",
-}
-
-
 def explanation(reply: recall_service_pb2.ExplainResponse) -> explanations.Explanation:
     """Read what an answer was made of."""
     return explanations.Explanation(
@@ -54,7 +42,7 @@ def explanation(reply: recall_service_pb2.ExplainResponse) -> explanations.Expla
             explanations.LookedAtNote(
                 id=each.id,
                 probability=each.probability,
-                now=_CONDITIONS.get(each.now, "retired"),
+                now=CONDITIONS.get(each.now, "retired"),
                 title=each.title or None,
             )
             for each in reply.looked_at
@@ -62,8 +50,8 @@ def explanation(reply: recall_service_pb2.ExplainResponse) -> explanations.Expla
         withheld=tuple(
             explanations.WithheldNote(
                 id=each.id,
-                state=_CONDITIONS.get(each.condition, "retired"),
-                now=_CONDITIONS.get(each.now, "retired"),
+                state=CONDITIONS.get(each.condition, "retired"),
+                now=CONDITIONS.get(each.now, "retired"),
             )
             for each in reply.withheld
         ),

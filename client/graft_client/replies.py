@@ -15,56 +15,18 @@ from graft.memory.v1 import (
 )
 from graft_client import results, walks
 from graft_client.times import from_milliseconds
+from graft_client.vocabulary import (
+    CONDITIONS,
+    EDGES,
+    FITS,
+    HITS,
+    KINDS,
+    OUTCOMES,
+    SOURCES,
+    STATES,
+    TRUSTS,
+)
 
-# An enum value that this program does not know comes from a newer service; it is shown as what
-# may do least.
-_KINDS: dict[int, results.Kind] = {
-    note_pb2.NOTE_KIND_NOTE: "note",
-    note_pb2.NOTE_KIND_DEAD_END: "dead-end",
-}
-STATES: dict[int, results.State] = {
-    note_pb2.LIFECYCLE_ACTIVE: "active",
-    note_pb2.LIFECYCLE_SUPERSEDED: "superseded",
-    note_pb2.LIFECYCLE_RETIRED: "retired",
-}
-TRUSTS: dict[int, results.Trust] = {
-    note_pb2.TRUST_CANDIDATE: "candidate",
-    note_pb2.TRUST_OBSERVED: "observed",
-    note_pb2.TRUST_VERIFIED: "verified",
-    note_pb2.TRUST_DISPUTED: "disputed",
-    note_pb2.TRUST_STALE: "stale",
-    note_pb2.TRUST_HELD: "held",
-    note_pb2.TRUST_REJECTED: "rejected",
-}
-_SOURCES: dict[int, results.SourceKind] = {
-    note_pb2.SOURCE_KIND_FILE: "file",
-    note_pb2.SOURCE_KIND_URL: "url",
-    note_pb2.SOURCE_KIND_COMMIT: "commit",
-    note_pb2.SOURCE_KIND_TEST: "test",
-    note_pb2.SOURCE_KIND_CONVERSATION: "conversation",
-    note_pb2.SOURCE_KIND_MANUAL: "manual",
-}
-HITS: dict[int, results.Hit] = {
-    recall_service_pb2.HIT_STRONG: "STRONG",
-    recall_service_pb2.HIT_WEAK: "WEAK",
-    recall_service_pb2.HIT_MISS: "MISS",
-}
-_FITS: dict[int, results.Fit] = {
-    note_pb2.FIT_INSIDE: "inside",
-    note_pb2.FIT_OUTSIDE: "outside",
-    note_pb2.FIT_UNKNOWN: "unknown",
-}
-_EDGES: dict[int, walks.EdgeKind] = {
-    recall_service_pb2.EDGE_KIND_KEYWORD: "KEYWORD",
-    recall_service_pb2.EDGE_KIND_SEMANTIC: "SEMANTIC",
-    recall_service_pb2.EDGE_KIND_CONTRADICTS: "CONTRADICTS",
-    recall_service_pb2.EDGE_KIND_SUPERSEDES: "SUPERSEDES",
-}
-_OUTCOMES: dict[int, results.Outcome] = {
-    notes_service_pb2.DELETE_OUTCOME_ERASED: "erased",
-    notes_service_pb2.DELETE_OUTCOME_ERASING: "erasing",
-    notes_service_pb2.DELETE_OUTCOME_RETIRED: "retired",
-}
 _MODEL_STATES: dict[int, str] = {
     embedder_pb2.MODEL_STATE_CONVERTING: "converting",
     embedder_pb2.MODEL_STATE_LOADING: "loading",
@@ -85,7 +47,7 @@ def note(reply: note_pb2.Note, *, with_body: bool = True) -> results.Note:
         id=reply.id,
         title=reply.title,
         body=reply.body if with_body else None,
-        kind=_KINDS.get(reply.kind, "note"),
+        kind=KINDS.get(reply.kind, "note"),
         keywords=tuple(reply.keywords),
         author=reply.author,
         scope=reply.scope,
@@ -101,6 +63,7 @@ def note(reply: note_pb2.Note, *, with_body: bool = True) -> results.Note:
         applies_to=tuple(reply.applies_to),
         state_reason=reply.state_reason,
         state_event=reply.state_event,
+        condition=CONDITIONS.get(reply.condition, "retired"),
     )
 
 
@@ -141,7 +104,7 @@ def query_answer(reply: recall_service_pb2.QueryResponse) -> results.QueryAnswer
                 title=each.title,
                 why=each.why,
                 trust=TRUSTS.get(each.trust, "candidate"),
-                kind=_KINDS.get(each.kind, "note"),
+                kind=KINDS.get(each.kind, "note"),
             )
             for each in reply.near
         ),
@@ -178,9 +141,10 @@ def retrieved(reply: recall_service_pb2.RetrieveResponse) -> results.Retrieved:
                     arm.arm: results.ArmScore(rank=arm.rank, score=arm.score) for arm in each.arms
                 },
                 trust=TRUSTS.get(each.trust, "candidate"),
+                trust_reason=each.trust_reason,
                 keywords=tuple(each.keywords),
                 scope=each.scope,
-                kind=_KINDS.get(each.kind, "note"),
+                kind=KINDS.get(each.kind, "note"),
                 applies_to=tuple(each.applies_to),
             )
             for each in reply.results
@@ -204,6 +168,7 @@ def explored(reply: recall_service_pb2.ExploreResponse) -> walks.Explored:
                 cosine=each.cosine if each.HasField("cosine") else None,
                 depth=each.depth,
                 trust=TRUSTS.get(each.trust, "candidate"),
+                trust_reason=each.trust_reason,
                 keywords=tuple(each.keywords),
                 scope=each.scope,
             )
@@ -213,7 +178,7 @@ def explored(reply: recall_service_pb2.ExploreResponse) -> walks.Explored:
             walks.ExploredEdge(
                 src=each.src,
                 dst=each.dst,
-                kind=_EDGES.get(each.kind, "SEMANTIC"),
+                kind=EDGES.get(each.kind, "SEMANTIC"),
                 keyword=each.keyword or None,
                 weight=each.weight,
             )
@@ -248,7 +213,7 @@ def classified(reply: recall_service_pb2.ClassifyResponse) -> walks.Classified:
 def deleted(reply: notes_service_pb2.DeleteNoteResponse) -> results.Deleted:
     """Read how a note was taken away."""
     return results.Deleted(
-        id=reply.id, outcome=_OUTCOMES.get(reply.outcome, "retired"), event=reply.event
+        id=reply.id, outcome=OUTCOMES.get(reply.outcome, "retired"), event=reply.event
     )
 
 
@@ -370,7 +335,7 @@ def _applicability(
         results.Applicability(
             name=each.name,
             range=each.range,
-            fit=_FITS.get(each.fit, "unknown"),
+            fit=FITS.get(each.fit, "unknown"),
             here=tuple(each.here),
             words=each.words,
         )
@@ -380,7 +345,7 @@ def _applicability(
 
 def _source(reply: note_pb2.Source) -> results.Source:
     return results.Source(
-        kind=_SOURCES.get(reply.kind, "manual"),
+        kind=SOURCES.get(reply.kind, "manual"),
         locator=reply.locator,
         project=reply.project,
         observed_at=from_milliseconds(reply.observed_at_ms) if reply.observed_at_ms else None,

@@ -26,6 +26,13 @@ class NoteFields(TypedDict, total=False):
     restore: bool
 
 
+class AsOfFields(TypedDict, total=False):
+    """Instants that a read may look back to: what was true then, what was known then."""
+
+    valid_at: datetime | None
+    known_at: datetime | None
+
+
 class TimeFields(TypedDict, total=False):
     """Times of a note; None stands for none."""
 

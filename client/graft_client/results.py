@@ -15,6 +15,19 @@ ReindexState = Literal["none", "running", "waiting"]
 Outcome = Literal["erased", "erasing", "retired"]
 Fit = Literal["inside", "outside", "unknown"]
 
+Condition = Literal[
+    "shown",
+    "superseded",
+    "retired",
+    "held",
+    "rejected",
+    "expired",
+    "not yet valid",
+    "no longer valid",
+    "deleted",
+]
+"""Why a search shows a note, or does not."""
+
 STATES: tuple[State, ...] = ("active", "superseded", "retired")
 KINDS: tuple[Kind, ...] = ("note", "dead-end")
 SOURCE_KINDS: tuple[SourceKind, ...] = ("file", "url", "commit", "test", "conversation", "manual")
@@ -45,6 +58,7 @@ class Note:
         superseded_by: the last of the notes that replaced it; None where there is none.
         state_reason: why it is in this state; empty where nobody said.
         state_event: number of the event that made this state; `undo` takes it.
+        condition: whether searches show it at the instant that was asked for, and if not why.
     """
 
     id: str
@@ -66,6 +80,7 @@ class Note:
     applies_to: tuple[str, ...]
     state_reason: str
     state_event: int
+    condition: Condition
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -188,13 +203,18 @@ class ArmScore:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RetrievedNote:
-    """One result of a ranked search."""
+    """One result of a ranked search.
+
+    Attributes:
+        trust_reason: why it is candidate, disputed or stale; else empty.
+    """
 
     id: str
     title: str
     score: float
     arms: dict[str, ArmScore]
     trust: Trust
+    trust_reason: str
     keywords: tuple[str, ...]
     scope: str
     kind: Kind

@@ -24,6 +24,7 @@ class ExploredNode:
     cosine: float | None
     depth: int
     trust: Trust
+    trust_reason: str
     keywords: tuple[str, ...]
     scope: str
 

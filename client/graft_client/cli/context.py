@@ -7,12 +7,15 @@ from graft.wire.ecosystems import Ecosystem, system_of
 from graft_client.cli.output import printable
 from graft_client.cli.session import Session
 from graft_client.limits import CONTEXT_MAX
+from graft_client.requests import AsOfFields
 from graft_client.results import QueryAnswer
 
 _SYSTEM = f"{Ecosystem.OS}:"
 
 
-def ask_here(session: Session, question: str, given: Sequence[str]) -> QueryAnswer:
+def ask_here(
+    session: Session, question: str, given: Sequence[str], instants: AsOfFields | None = None
+) -> QueryAnswer:
     """Ask with the context that was *given* and what the directory's project adds to it.
 
     The answer names what it would have to know; only then are lock files read, and only for
@@ -20,7 +23,8 @@ def ask_here(session: Session, question: str, given: Sequence[str]) -> QueryAnsw
     near costs nothing more.
     """
     context = (*given, *_system(given))
-    answer = session.graft.query(question, scope=session.read_scope, context=context)
+    when = instants or AsOfFields()
+    answer = session.graft.query(question, scope=session.read_scope, context=context, **when)
     if not answer.context_wanted:
         return answer
     # tomllib and the readers, which few questions need.
@@ -35,7 +39,8 @@ def ask_here(session: Session, question: str, given: Sequence[str]) -> QueryAnsw
     added = found[: max(CONTEXT_MAX - len(context), 0)]
     if not added:
         return answer
-    return session.graft.query(question, scope=session.read_scope, context=(*context, *added))
+    context = (*context, *added)
+    return session.graft.query(question, scope=session.read_scope, context=context, **when)
 
 
 def _system(given: Sequence[str]) -> tuple[str, ...]:

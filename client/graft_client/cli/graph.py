@@ -2,7 +2,7 @@
 
 import click
 
-from graft_client.cli.inputs import STDIN, read_text
+from graft_client.cli.inputs import STDIN, looking_back, read_text
 from graft_client.cli.options import GraftCommand
 from graft_client.cli.recall import talk_degraded
 from graft_client.cli.session import Session, with_session
@@ -10,6 +10,7 @@ from graft_client.cli.tree import draw
 from graft_client.cli.waiting import model_shown
 from graft_client.cli.words import where_searched
 from graft_client.limits import BEAM, BEAM_MAX, DEPTH, DEPTH_MAX, QUERY_BYTES_MAX
+from graft_client.requests import AsOfFields
 
 
 @click.command(cls=GraftCommand)
@@ -31,8 +32,16 @@ from graft_client.limits import BEAM, BEAM_MAX, DEPTH, DEPTH_MAX, QUERY_BYTES_MA
     show_default=True,
     help="Notes to keep at each step.",
 )
+@looking_back
 @with_session
-def explore(session: Session, text: str, keywords: tuple[str, ...], depth: int, beam: int) -> None:
+def explore(
+    session: Session,
+    text: str,
+    keywords: tuple[str, ...],
+    depth: int,
+    beam: int,
+    instants: AsOfFields,
+) -> None:
     """Walk from the notes nearest to TEXT to those that they are joined with.
 
     Notes are joined in the background after they are saved: by a keyword that both carry, and
@@ -45,7 +54,12 @@ def explore(session: Session, text: str, keywords: tuple[str, ...], depth: int, 
     begin = read_text("text", text, QUERY_BYTES_MAX) if text == STDIN else text
     with model_shown(session):
         found = session.graft.explore(
-            begin, keywords=keywords, depth=depth, beam=beam, scope=session.read_scope
+            begin,
+            keywords=keywords,
+            depth=depth,
+            beam=beam,
+            scope=session.read_scope,
+            **instants,
         )
     if session.output.as_json:
         session.output.record(found)

@@ -1,9 +1,11 @@
 """Reading what a command is given: texts from arguments, files and pipes, and times."""
 
 import sys
+from collections.abc import Callable
 from datetime import datetime
+from functools import wraps
 from pathlib import Path
-from typing import BinaryIO
+from typing import BinaryIO, TypeVar, cast
 
 import click
 from click.shell_completion import CompletionItem
@@ -12,6 +14,7 @@ from typing_extensions import override
 from graft_client.cli.output import Output
 from graft_client.cli.words import binary_size
 from graft_client.errors import BadFieldError, GraftError, InputError
+from graft_client.requests import AsOfFields
 from graft_client.times import parse_time
 
 STDIN = "-"
@@ -36,6 +39,30 @@ class TimeType(click.ParamType):  # type: ignore[type-arg]  # older click is not
 
 
 TIME = TimeType()
+
+F = TypeVar("F", bound=Callable[..., object])
+
+
+def looking_back(command: F) -> F:
+    """Add --valid-at and --known-at to a command, which is called with `instants`."""
+
+    @wraps(command)
+    def called(
+        *arguments: object,
+        valid_at: datetime | None,
+        known_at: datetime | None,
+        **keywords: object,
+    ) -> object:
+        instants = AsOfFields(valid_at=valid_at, known_at=known_at)
+        return command(*arguments, instants=instants, **keywords)
+
+    with_known_at = click.option(
+        "--known-at", type=TIME, metavar="TIME", help="What was known then, as it was recorded."
+    )(called)
+    with_both = click.option("--valid-at", type=TIME, metavar="TIME", help="What was true then.")(
+        with_known_at
+    )
+    return cast("F", with_both)
 
 
 def confirm(output: Output, *, verb: str, what: str) -> None:

@@ -5,7 +5,7 @@ from itertools import islice
 
 import click
 
-from graft_client.cli.inputs import TIME, confirm
+from graft_client.cli.inputs import TIME, confirm, looking_back
 from graft_client.cli.options import GraftCommand
 from graft_client.cli.output import printable
 from graft_client.cli.session import Session, with_session
@@ -15,6 +15,7 @@ from graft_client.cli.words import (
     where_searched,
     write_facts,
 )
+from graft_client.requests import AsOfFields
 from graft_client.results import STATES, Note, State, short_id
 
 _OUTCOMES = {
@@ -27,8 +28,9 @@ _OUTCOMES = {
 @click.command(cls=GraftCommand)
 @click.argument("note_id", metavar="ID")
 @click.option("--markdown", is_flag=True, help="Print title and body alone, as Markdown.")
+@looking_back
 @with_session
-def get(session: Session, note_id: str, markdown: bool) -> None:
+def get(session: Session, note_id: str, markdown: bool, instants: AsOfFields) -> None:
     """Show one note by its id.
 
     ID is the whole id, or 8 or more of its first or last digits.
@@ -37,7 +39,7 @@ def get(session: Session, note_id: str, markdown: bool) -> None:
     Example:
         graft get 1f3a9c04
     """
-    note = session.graft.get(note_id)
+    note = session.graft.get(note_id, **instants)
     output = session.output
     if output.as_json:
         output.record(note)
@@ -69,6 +71,7 @@ def get(session: Session, note_id: str, markdown: bool) -> None:
     show_default=True,
     help="Notes to show at most; 0: all.",
 )
+@looking_back
 @with_session
 def list_notes(
     session: Session,
@@ -76,6 +79,7 @@ def list_notes(
     state: State,
     since: datetime | None,
     limit: int,
+    instants: AsOfFields,
 ) -> None:
     """List notes, newest first.
 
@@ -84,7 +88,7 @@ def list_notes(
         graft list --keyword ci --since 2026-01-01T00:00:00Z
     """
     notes = session.graft.list(
-        keywords=keywords, state=state, since=since, scope=session.read_scope
+        keywords=keywords, state=state, since=since, scope=session.read_scope, **instants
     )
     shown = islice(notes, limit) if limit else notes
     if session.output.as_json:

@@ -4,13 +4,14 @@ import click
 
 from graft_client.cli.context import ask_here
 from graft_client.cli.exits import NOT_STRONG
-from graft_client.cli.inputs import STDIN, read_text
+from graft_client.cli.inputs import STDIN, looking_back, read_text
 from graft_client.cli.options import GraftCommand
 from graft_client.cli.output import Output, printable
 from graft_client.cli.session import Session, with_session
 from graft_client.cli.waiting import model_shown
-from graft_client.cli.words import hit_style, one_line, where_searched
+from graft_client.cli.words import doubts, hit_style, one_line, where_searched
 from graft_client.limits import QUERY_BYTES_MAX, TOP_K, TOP_K_MAX
+from graft_client.requests import AsOfFields
 from graft_client.results import (
     DeadEnd,
     Fit,
@@ -37,8 +38,15 @@ _FIT_STYLES: dict[Fit, dict[str, object]] = {
     " given is read from this machine and the lock files of the directory's project.",
 )
 @click.option("--exit-status", is_flag=True, help="End with 4 unless the answer is STRONG.")
+@looking_back
 @with_session
-def query(session: Session, text: str, context: tuple[str, ...], exit_status: bool) -> None:
+def query(
+    session: Session,
+    text: str,
+    context: tuple[str, ...],
+    exit_status: bool,
+    instants: AsOfFields,
+) -> None:
     """Ask whether a problem has been seen before.
 
     STRONG prints the note, WEAK its title, MISS what came near. TEXT - reads stdin. An error in
@@ -51,7 +59,7 @@ def query(session: Session, text: str, context: tuple[str, ...], exit_status: bo
     """
     question = read_text("text", text, QUERY_BYTES_MAX) if text == STDIN else text
     with model_shown(session):
-        answer = ask_here(session, question, context)
+        answer = ask_here(session, question, context, instants)
     if session.output.as_json:
         session.output.record(answer)
     else:
@@ -78,9 +86,15 @@ def query(session: Session, text: str, context: tuple[str, ...], exit_status: bo
     show_default=True,
     help="Whether a note must carry any or all of the keywords.",
 )
+@looking_back
 @with_session
 def retrieve(
-    session: Session, text: str, top_k: int, keywords: tuple[str, ...], match: str
+    session: Session,
+    text: str,
+    top_k: int,
+    keywords: tuple[str, ...],
+    match: str,
+    instants: AsOfFields,
 ) -> None:
     """Rank notes by meaning and words together.
 
@@ -98,6 +112,7 @@ def retrieve(
             keywords=keywords,
             match_all=match == "all",
             scope=session.read_scope,
+            **instants,
         )
     if session.output.as_json:
         session.output.record(found)
@@ -146,7 +161,8 @@ def _write_dead_end(output: Output, dead_end: DeadEnd) -> None:
 
 
 def _titled(result: RetrievedNote) -> str:
-    return result.title if result.kind == "note" else f"{result.kind}: {result.title}"
+    title = result.title if result.kind == "note" else f"{result.kind}: {result.title}"
+    return title + doubts(result.trust, result.trust_reason)
 
 
 def talk_about(output: Output, answer: QueryAnswer) -> None:

@@ -4,10 +4,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from graft_client.cli.output import printable
+from graft_client.cli.words import doubts
 from graft_client.results import short_id
 from graft_client.walks import Explored, ExploredEdge, ExploredNode
 
-_ORDINARY = frozenset({"observed", "verified"})
 _JOINS = {"SEMANTIC": "alike", "CONTRADICTS": "contradicts", "SUPERSEDES": "supersedes"}
 
 Style = Mapping[str, object]
@@ -52,8 +52,8 @@ def draw(found: Explored) -> Iterator[tuple[str, Style]]:
 
 
 def _label(node: ExploredNode) -> str:
-    trust = "" if node.trust in _ORDINARY else f" [{node.trust}]"
-    return f"{short_id(node.id)}  {printable(node.title)}{trust}"
+    doubted = printable(doubts(node.trust, node.trust_reason))
+    return f"{short_id(node.id)}  {printable(node.title)}{doubted}"
 
 
 def _joins(edges: Sequence[ExploredEdge]) -> dict[frozenset[str], str]:

@@ -4,11 +4,12 @@ from collections.abc import Sequence
 from datetime import datetime
 
 from graft_client.cli.output import Output, printable
-from graft_client.results import Note, short_id
+from graft_client.results import Note, Trust, short_id
 from graft_client.scope import USER
 
 _STEP = 1024
 _UNITS = ("bytes", "KiB", "MiB", "GiB", "TiB")
+_BELIEVED = frozenset({"observed", "verified"})
 _HIT_COLORS = {"STRONG": "green", "WEAK": "yellow", "MISS": "red"}
 
 
@@ -74,12 +75,19 @@ def hit_style(hit: str) -> dict[str, object]:
     return {"fg": _HIT_COLORS[hit], "bold": True}
 
 
+def doubts(trust: Trust, reason: str) -> str:
+    """Say behind a title how far a note is to be believed, where that is less than fully."""
+    if trust in _BELIEVED:
+        return ""
+    return f" [{trust}: {reason}]" if reason else f" [{trust}]"
+
+
 def write_facts(output: Output, note: Note) -> None:
     """Write what is known of a note besides its text, one fact a line."""
     facts = [
         ("id", note.id),
         ("scope", note.scope),
-        ("state", f"{note.state}, {note.trust}"),
+        ("state", _state(note)),
         ("because", note.state_reason),
         ("replaced by", note.superseded_by or ""),
         ("kind", note.kind if note.kind != "note" else ""),
@@ -96,6 +104,12 @@ def write_facts(output: Output, note: Note) -> None:
     for name, value in facts:
         if value:
             output.line(f"{name + ':':<12}{printable(value)}", dim=True)
+
+
+def _state(note: Note) -> str:
+    """Write a note's state, and why searches do not show it where that does not say so."""
+    hidden = note.condition if note.condition.endswith(("expired", "valid")) else ""
+    return ", ".join(each for each in (note.state, note.trust, hidden) if each)
 
 
 def one_line(note: Note) -> str:

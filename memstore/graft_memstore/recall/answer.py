@@ -1,7 +1,7 @@
 """What a question to the store is made of, and what comes back."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,6 +11,7 @@ from graft_memstore.gate import Hit
 from graft_memstore.model import AppliesTo, Background, NoteId, NoteKind, ScopeFilter, Trust
 from graft_memstore.recall.account import Account
 from graft_memstore.signature import Understood
+from graft_memstore.store.search import Eligible
 
 VECTOR_ARM = "vector"
 WORDS_ARM = "words"
@@ -32,6 +33,7 @@ class Question:
         keywords_min: how many of *keywords* a note must carry; 0 for any note.
         context: versions that are there where it is asked.
         without: number of a note that is passed over; 0 for none.
+        valid_at_ms, known_at_ms: see `View`; of one to the past *now_ms* is *known_at_ms*.
     """
 
     said: Understood
@@ -43,6 +45,29 @@ class Question:
     keywords_min: int = 0
     context: Context = field(default_factory=dict)
     without: int = 0
+    valid_at_ms: int | None = None
+    known_at_ms: int | None = None
+
+    @property
+    def looks_back(self) -> bool:
+        """Whether it asks what was true or known at another instant than now."""
+        return self.valid_at_ms is not None or self.known_at_ms is not None
+
+    @property
+    def eligible(self) -> Eligible:
+        """Which notes may answer it."""
+        return replace(self.every_note, keywords=self.keywords, keywords_min=self.keywords_min)
+
+    @property
+    def every_note(self) -> Eligible:
+        """The same, whatever keywords it asks for."""
+        return Eligible(
+            scope=self.scope,
+            now_ms=self.now_ms,
+            valid_at_ms=self.valid_at_ms,
+            known_at_ms=self.known_at_ms,
+            without=self.without,
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -138,6 +163,7 @@ class RankedNote:
     score: float
     arms: Mapping[str, ArmPlace]
     trust: Trust
+    trust_reason: str
     keywords: tuple[str, ...]
     scope: str
     kind: NoteKind

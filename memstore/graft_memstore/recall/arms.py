@@ -53,13 +53,7 @@ def gather(
     connection: Connection, index: VectorIndex | None, question: Question, wanted: int
 ) -> Gathered:
     """Return the candidates of every arm, at least *wanted* of each that finds so many."""
-    eligible = Eligible(
-        scope=question.scope,
-        now_ms=question.now_ms,
-        keywords=question.keywords,
-        keywords_min=question.keywords_min,
-        without=question.without,
-    )
+    eligible = question.eligible
     search = None
     if index is not None and question.vector is not None:
         search = VectorSearch(

@@ -68,14 +68,18 @@ class Finalist:
 
 
 def choose_finalists(
-    connection: Connection, ranked: Sequence[Fused], context: Context
+    connection: Connection,
+    ranked: Sequence[Fused],
+    context: Context,
+    known_at_ms: int | None = None,
 ) -> list[Finalist]:
     """Return the best of *ranked*, in their order, where *context* is what is there.
 
     Those that stand aside have places of their own, so that many of them crowd out no answer.
     Ranges are compared only as far as that may still change who is chosen.
     """
-    particulars = read_particulars(connection, [each.scores.seq for each in ranked])
+    seqs = [each.scores.seq for each in ranked]
+    particulars = read_particulars(connection, seqs, known_at_ms)
     room = {Place.ANSWER: ANSWERS_MAX, Place.DEAD_END: ASIDE_MAX, Place.ELSEWHERE: ASIDE_MAX}
     chosen = []
     for candidate in ranked:

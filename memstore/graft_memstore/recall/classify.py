@@ -12,7 +12,7 @@ from graft_memstore.recall.index import VectorIndex
 from graft_memstore.recall.vector_arm import VectorSearch, find_near
 from graft_memstore.store.database import Connection
 from graft_memstore.store.keywords import count_carriers
-from graft_memstore.store.search import Eligible, found_notes, last_seq
+from graft_memstore.store.search import found_notes, last_seq
 
 NEIGHBOURS_WANTED = 48
 """Nearest notes whose keywords are considered."""
@@ -52,7 +52,7 @@ def classify(connection: Connection, index: VectorIndex | None, draft: Question)
     one that most notes carry, and one that stands in the title more than another.
     """
     neighbours, degraded = _neighbours(connection, index, draft)
-    eligible = Eligible(scope=draft.scope, now_ms=draft.now_ms)
+    eligible = draft.every_note
     spoken: dict[str, float] = {}
     for seq, note in found_notes(connection, neighbours, eligible).items():
         for keyword in note.keywords:
@@ -70,7 +70,7 @@ def _neighbours(
             connection=connection,
             index=index,
             vector=draft.vector,
-            eligible=Eligible(scope=draft.scope, now_ms=draft.now_ms),
+            eligible=draft.every_note,
             wanted=NEIGHBOURS_WANTED,
         )
         near = find_near(search)
@@ -96,9 +96,7 @@ def _weighed(
     # What stands in the title is never left out for being carried by few of the neighbours.
     named = [each for each in best if _is_in(fold(each), title, words)]
     looked_up = list(dict.fromkeys([*named, *best]))[:WEIGHED_MAX]
-    carriers = count_carriers(
-        connection, looked_up, draft.scope, now_ms=draft.now_ms, count_max=CARRIERS_MAX
-    )
+    carriers = count_carriers(connection, looked_up, draft.every_note, CARRIERS_MAX)
     notes = last_seq(connection)
     return {
         keyword: spoken[keyword]

@@ -14,7 +14,7 @@ from graft_memstore.lexical import (
     trigrams,
     words_of,
 )
-from graft_memstore.store.search import FoldedText
+from graft_memstore.store.folded import FoldedText
 
 STEM_CHARS_MIN = 5
 """Shorter words are compared whole."""

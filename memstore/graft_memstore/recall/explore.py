@@ -17,7 +17,6 @@ from graft_memstore.store.edges import Edge, heaviest_edges
 from graft_memstore.store.edges_pending import count_asked
 from graft_memstore.store.keywords import unseen_keywords
 from graft_memstore.store.search import (
-    Eligible,
     FoundNote,
     chunks_of_notes,
     count_elsewhere,
@@ -126,7 +125,7 @@ def explore(
         paths=tuple(_paths(ranked, notes)),
         hint=_hint(connection, question, visits),
         degraded=found.degraded,
-        notes_elsewhere=count_elsewhere(connection, question.scope, question.now_ms),
+        notes_elsewhere=count_elsewhere(connection, question.every_note),
     )
 
 
@@ -158,12 +157,7 @@ def _nearest(
         connection=connection,
         index=index,
         vector=question.vector,
-        eligible=Eligible(
-            scope=question.scope,
-            now_ms=question.now_ms,
-            keywords=question.keywords,
-            keywords_min=question.keywords_min,
-        ),
+        eligible=question.eligible,
         wanted=wanted,
     )
     return dict(list(find_near(search).cosines.items())[:wanted])
@@ -181,7 +175,7 @@ class _StoreGraph:
     def __init__(
         self, connection: Connection, model_id: ModelId | None, question: Question
     ) -> None:
-        self.eligible = Eligible(scope=question.scope, now_ms=question.now_ms)
+        self.eligible = question.every_note
         self.cosines: dict[int, float] = {}
         self.edges: dict[tuple[int, int], list[Edge]] = {}
         self._connection = connection
@@ -194,13 +188,7 @@ class _StoreGraph:
         ways: list[tuple[int, int, float]] = []
         for note in notes:
             together: dict[tuple[int, int], list[Edge]] = {}
-            for edge in heaviest_edges(
-                self._connection,
-                note,
-                self.eligible.scope,
-                now_ms=self.eligible.now_ms,
-                count_max=EDGES_WALKED_MAX,
-            ):
+            for edge in heaviest_edges(self._connection, note, self.eligible, EDGES_WALKED_MAX):
                 other = edge.dst if edge.src == note else edge.src
                 together.setdefault(_pair(note, other), []).append(edge)
                 ways.append((note, other, edge.weight))
@@ -287,7 +275,7 @@ def _paths(ranked: Sequence[Visit], notes: Mapping[int, FoundNote]) -> Iterable[
 
 def _hint(connection: Connection, question: Question, visits: Sequence[Visit]) -> str:
     """Say in words why a walk found little, and what can be done."""
-    unseen = unseen_keywords(connection, question.keywords, question.scope, question.now_ms)
+    unseen = unseen_keywords(connection, question.keywords, question.every_note)
     if unseen:
         named = ", ".join(f'"{each}"' for each in unseen[:KEYWORDS_NAMED_MAX])
         more = len(unseen) - KEYWORDS_NAMED_MAX

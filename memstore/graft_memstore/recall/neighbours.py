@@ -73,22 +73,24 @@ class NeighbourSearch:
     def edges_of(self, title: Title) -> list[FoundEdge]:
         """Return the edges between a note and its neighbours."""
         scope = joinable_scopes(title.scope)
+        eligible = Eligible(scope=scope, now_ms=self._now_ms)
         scopes = None if scope.all else scope.scopes
         scores = score_titles(self._view, self._rows, title.vector, scopes)
         edges: list[FoundEdge] = []
         for keyword_id in present_keyword_ids(self._connection, title.note_id, KEYWORDS_JOINED_MAX):
             carriers = titles_with_keyword(
-                self._connection, self._model_id, keyword_id, KEYWORD_NOTES_MAX
+                self._connection, self._model_id, keyword_id, eligible, KEYWORD_NOTES_MAX
             )
-            near = self._near(title, scores, among=carriers)
+            near = self._near(title, scores, eligible, among=carriers)
             edges += _joined(title, near, range(len(near.seqs)), keyword_id)
-        pool = self._near(title, scores)
+        pool = self._near(title, scores, eligible)
         return edges + _joined(title, pool, _diverse(pool), None)
 
     def _near(
         self,
         title: Title,
         scores: TitleScores,
+        eligible: Eligible,
         among: NDArray[np.int64] | None = None,
     ) -> Near:
         """Return the nearest titles that *title* is near enough to.
@@ -98,7 +100,6 @@ class NeighbourSearch:
         thresholds = self._thresholds
         wanted = POOL_MAX if among is None else KEYWORD_NEIGHBOURS_MAX
         least = max(thresholds.semantic if among is None else thresholds.keyword, COSINE_MIN)
-        eligible = Eligible(scope=joinable_scopes(title.scope), now_ms=self._now_ms)
         count = wanted + 1  # itself
         while True:
             proposed = scores.propose(count, least, among)

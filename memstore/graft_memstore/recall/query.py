@@ -34,7 +34,8 @@ from graft_memstore.recall.index import VectorIndex
 from graft_memstore.recall.signature_arm import tell_other_errors
 from graft_memstore.recall.vector_arm import Aspects, aspects_of
 from graft_memstore.store.database import Connection
-from graft_memstore.store.search import FoundNote, count_elsewhere, folded_texts, found_notes
+from graft_memstore.store.folded import folded_texts
+from graft_memstore.store.search import FoundNote, count_elsewhere, found_notes
 from graft_memstore.visibility import MAY_BE_STRONG
 
 CANDIDATES_WANTED = 16
@@ -80,7 +81,7 @@ def answer_query(
         near=tuple(_near(each) for each in judged[:NEAR_MAX]) if hit is Hit.MISS else (),
         missing=tuple(_reasons(best)) if best and hit is Hit.WEAK else (),
         degraded=gathered.degraded,
-        notes_elsewhere=count_elsewhere(connection, question.scope, question.now_ms),
+        notes_elsewhere=count_elsewhere(connection, question.every_note),
         applicability=best.circumstances.applicability if best and hit is not Hit.MISS else (),
         dead_ends=_dead_ends(judged[1:], gate) if hit is not Hit.MISS else (),
         context_wanted=_context_wanted(judged) if hit is not Hit.MISS else (),
@@ -101,7 +102,9 @@ def judge(
     connection: Connection, gathered: Gathered, context: Context, model: GateModel = GATE_MODEL
 ) -> list[Judged]:
     """Return the best candidates, likeliest first; a STRONG one before all others."""
-    finalists = choose_finalists(connection, gathered.ranked, context)
+    finalists = choose_finalists(
+        connection, gathered.ranked, context, gathered.eligible.known_at_ms
+    )
     seqs = [each.candidate.scores.seq for each in finalists]
     notes = found_notes(connection, seqs, gathered.eligible)
     aspects = aspects_of(gathered.search, seqs) if gathered.search else {}
@@ -262,7 +265,8 @@ def _held_back(judged: Judged) -> list[str]:
     if not judged.rules.error_fits:
         reasons.append("tells of another error")
     if not judged.rules.may_be_strong:
-        reasons.append(f"its trust is {judged.note.trust}")
+        why = f" ({judged.note.trust_reason})" if judged.note.trust_reason else ""
+        reasons.append(f"its trust is {judged.note.trust}{why}")
     return reasons
 
 

@@ -37,14 +37,14 @@ def retrieve(
     known = [each for each in best if each.scores.seq in notes]
     ordered = sorted(known, key=lambda each: notes[each.scores.seq].trust in RANKED_BELOW)
     places = _places(gathered)
-    particulars = read_particulars(connection, list(notes))
+    particulars = read_particulars(connection, list(notes), question.known_at_ms)
     return RetrieveAnswer(
         results=tuple(
             _ranked(each, notes[each.scores.seq], particulars.get(each.scores.seq, PLAIN), places)
             for each in ordered
         ),
         degraded=gathered.degraded,
-        notes_elsewhere=count_elsewhere(connection, question.scope, question.now_ms),
+        notes_elsewhere=count_elsewhere(connection, question.every_note),
     )
 
 
@@ -60,6 +60,7 @@ def _ranked(
         score=fused.score,
         arms={arm: of_arm[note.seq] for arm, of_arm in places.items() if note.seq in of_arm},
         trust=note.trust,
+        trust_reason=note.trust_reason,
         keywords=note.keywords,
         scope=note.scope,
         kind=particulars.kind,

@@ -18,7 +18,6 @@ from graft_memstore.recall.words_arm import count_words
 from graft_memstore.store.database import Connection
 from graft_memstore.store.vectors import nearest_bits
 from graft_memstore.store.withheld import (
-    ScopedAt,
     any_hidden,
     newer_chunk_ids,
     notes_by_digests,
@@ -26,6 +25,7 @@ from graft_memstore.store.withheld import (
     notes_by_words,
     vectors_by_id,
 )
+from graft_memstore.visibility import View
 
 PLACES = 16
 """Best notes of each arm among which a hidden one counts as withheld."""
@@ -44,7 +44,7 @@ def find_withheld(
 
     It costs about as much as asking all arms anew, so it is no part of an answer.
     """
-    asked = ScopedAt(scope=question.scope, now_ms=question.now_ms)
+    asked = question.every_note
     if not any_hidden(connection, asked):
         return ()
     found = dict(_by_words(connection, question, asked))
@@ -61,7 +61,7 @@ def find_withheld(
 
 
 def _by_words(
-    connection: Connection, question: Question, asked: ScopedAt
+    connection: Connection, question: Question, asked: View
 ) -> list[tuple[NoteId, Condition]]:
     folded = fold_question(question.said.focus)
     counts, _ = count_words(connection, folded)
@@ -76,7 +76,7 @@ def _by_words(
 
 
 def _by_signature(
-    connection: Connection, question: Question, asked: ScopedAt
+    connection: Connection, question: Question, asked: View
 ) -> dict[NoteId, Condition]:
     signatures = question.said.signatures
     digests = [each.digest for each in signatures]
@@ -85,7 +85,7 @@ def _by_signature(
 
 
 def _by_vector(
-    connection: Connection, index: VectorIndex, question: Question, asked: ScopedAt
+    connection: Connection, index: VectorIndex, question: Question, asked: View
 ) -> dict[NoteId, Condition]:
     """Return the nearest notes: proposed by the index or the signs, then scored exactly."""
     vector = question.vector

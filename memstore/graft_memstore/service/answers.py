@@ -68,6 +68,7 @@ def _ranked_message(ranked: RankedNote) -> pb.RetrievedNote:
             for name, place in ranked.arms.items()
         ],
         trust=TRUSTS[ranked.trust],
+        trust_reason=ranked.trust_reason,
         keywords=ranked.keywords,
         scope=ranked.scope,
         kind=KINDS[ranked.kind],

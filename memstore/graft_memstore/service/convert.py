@@ -9,6 +9,7 @@ from graft_memstore.applicability import Applicability, Fit, format_applies_to
 from graft_memstore.gate import Hit
 from graft_memstore.model import (
     Caller,
+    Condition,
     Lifecycle,
     NewNote,
     Note,
@@ -49,6 +50,17 @@ HITS = {
     Hit.STRONG: recall_service_pb2.HIT_STRONG,
     Hit.WEAK: recall_service_pb2.HIT_WEAK,
     Hit.MISS: recall_service_pb2.HIT_MISS,
+}
+CONDITIONS = {
+    Condition.SHOWN: note_pb2.NOTE_CONDITION_SHOWN,
+    Condition.SUPERSEDED: note_pb2.NOTE_CONDITION_SUPERSEDED,
+    Condition.RETIRED: note_pb2.NOTE_CONDITION_RETIRED,
+    Condition.HELD: note_pb2.NOTE_CONDITION_HELD,
+    Condition.REJECTED: note_pb2.NOTE_CONDITION_REJECTED,
+    Condition.EXPIRED: note_pb2.NOTE_CONDITION_EXPIRED,
+    Condition.NOT_YET_VALID: note_pb2.NOTE_CONDITION_NOT_YET_VALID,
+    Condition.NO_LONGER_VALID: note_pb2.NOTE_CONDITION_NO_LONGER_VALID,
+    Condition.DELETED: note_pb2.NOTE_CONDITION_DELETED,
 }
 FITS = {
     Fit.INSIDE: note_pb2.FIT_INSIDE,
@@ -125,8 +137,8 @@ def new_note_of(message: notes_service_pb2.NewNote, field: str) -> NewNote:
     )
 
 
-def note_message(note: Note) -> note_pb2.Note:
-    """Pack a note."""
+def note_message(note: Note, condition: Condition) -> note_pb2.Note:
+    """Pack a note, and whether searches show it."""
     state = note.state
     return note_pb2.Note(
         id=note.id,
@@ -147,6 +159,7 @@ def note_message(note: Note) -> note_pb2.Note:
         superseded_by=note.superseded_by or "",
         state_reason=state.reason,
         state_event=note.event,
+        condition=CONDITIONS[condition],
         applies_to=[format_applies_to(each) for each in note.applies_to],
     )
 

@@ -3,25 +3,14 @@
 from collections.abc import Mapping
 
 from graft.memory.v1 import recall_service_pb2 as pb
-from graft_memstore.model import Condition, NoteId
+from graft_memstore.model import NoteId
 from graft_memstore.recall.index import VectorIndex
 from graft_memstore.recall.receipt import Receipt
-from graft_memstore.service.convert import HITS
+from graft_memstore.service.convert import CONDITIONS, HITS
 from graft_memstore.store.profile import Profile
-from graft_memstore.store.withheld import PresentNote, ScopedAt, present_notes
+from graft_memstore.store.withheld import PresentNote, present_notes
 from graft_memstore.upkeep.scribe import Scribe
-
-CONDITIONS = {
-    Condition.SHOWN: pb.NOTE_CONDITION_SHOWN,
-    Condition.SUPERSEDED: pb.NOTE_CONDITION_SUPERSEDED,
-    Condition.RETIRED: pb.NOTE_CONDITION_RETIRED,
-    Condition.HELD: pb.NOTE_CONDITION_HELD,
-    Condition.REJECTED: pb.NOTE_CONDITION_REJECTED,
-    Condition.EXPIRED: pb.NOTE_CONDITION_EXPIRED,
-    Condition.NOT_YET_VALID: pb.NOTE_CONDITION_NOT_YET_VALID,
-    Condition.NO_LONGER_VALID: pb.NOTE_CONDITION_NO_LONGER_VALID,
-    Condition.DELETED: pb.NOTE_CONDITION_DELETED,
-}
+from graft_memstore.visibility import View
 
 
 def explain(
@@ -36,7 +25,7 @@ def explain(
     looked_at = [each.note_id for each in receipt.looked_at]
     withheld = [each.note_id for each in receipt.withheld]
     with profile.snapshot() as connection:
-        looking = ScopedAt(scope=receipt.scope, now_ms=profile.now_ms(connection))
+        looking = View(scope=receipt.scope, now_ms=profile.now_ms(connection))
         present = present_notes(connection, looked_at + withheld, looking)
     return _message(receipt, present)
 

@@ -1,13 +1,14 @@
 """NotesService: store, get, list, delete and count notes."""
 
 from contextlib import AbstractContextManager
+from dataclasses import replace
 
 import grpc
 from typing_extensions import override
 
 from graft.memory.v1 import notes_service_pb2 as pb
 from graft.memory.v1 import notes_service_pb2_grpc
-from graft.wire.errors import BadFieldError
+from graft.wire.errors import BadFieldError, NoteNotFoundError
 from graft_memstore.deadline import Deadline
 from graft_memstore.model import Lifecycle
 from graft_memstore.recall.index import VectorIndex
@@ -22,6 +23,7 @@ from graft_memstore.service.convert import (
     scope_filter_of,
     trust_of,
 )
+from graft_memstore.service.looking_back import as_of
 from graft_memstore.service.page_token import page_of, token_after
 from graft_memstore.service.request_key import request_key
 from graft_memstore.store.full_notes import read_full_notes, read_full_page
@@ -29,6 +31,7 @@ from graft_memstore.store.notes import PageFilter
 from graft_memstore.store.profile import Profile
 from graft_memstore.store.profiles import Profiles
 from graft_memstore.store.stats import read_stats
+from graft_memstore.visibility import NEVER_SHOWN, View
 from graft_memstore.write.delete import DeleteOrder, DeleteOutcome, take_away
 from graft_memstore.write.identify import find_note
 from graft_memstore.write.insert import InsertedNote, Inserter, InsertOrder, InsertReply
@@ -91,10 +94,14 @@ class NotesServicer(notes_service_pb2_grpc.NotesServiceServicer):
         self, request: pb.GetNoteRequest, context: grpc.ServicerContext
     ) -> pb.GetNoteResponse:
         """Give one note by its id."""
+        looks_back = as_of(request.as_of)
         with self._use(request.profile, context) as profile, profile.snapshot() as connection:
+            instants = looks_back.seen_from(profile.now_ms(connection))
             note_id = find_note(connection, request.id)
-            note = read_full_notes(connection, [note_id])[0]
-        return pb.GetNoteResponse(note=note_message(note))
+            notes = read_full_notes(connection, [note_id], instants.known_at_ms)
+        if not notes:
+            raise NoteNotFoundError(f"note {note_id} was not known then; it was stored later")
+        return pb.GetNoteResponse(note=note_message(notes[0], instants.condition(notes[0].state)))
 
     @override
     def ListNotes(
@@ -104,22 +111,27 @@ class NotesServicer(notes_service_pb2_grpc.NotesServiceServicer):
         if request.page_size > PAGE_SIZE_MAX:
             raise BadFieldError("page_size", f"{request.page_size}; {PAGE_SIZE_MAX} at most")
         count = request.page_size or PAGE_SIZE_DEFAULT
+        looks_back, trust = as_of(request.as_of), trust_of(request.trust)
+        if trust in NEVER_SHOWN:
+            raise BadFieldError("trust", f"{trust} notes are never listed; get one by its id")
         wanted = PageFilter(
             scope=check_scopes(scope_filter_of(request.scope)),
             keywords=check_keyword_filter(request.keywords),
             lifecycle=lifecycle_of(request.lifecycle) or Lifecycle.ACTIVE,
-            trust=trust_of(request.trust),
+            trust=trust,
             since_ms=request.since_ms,
         )
-        page = page_of(wanted, request.page_token)
         with self._use(request.profile, context) as profile, profile.snapshot() as connection:
-            # One more than asked for tells whether another page follows.
-            notes = read_full_page(
-                connection, page, now_ms=profile.now_ms(connection), count_max=count + 1
+            instants = looks_back.seen_from(profile.now_ms(connection))
+            wanted = replace(
+                wanted, valid_at_ms=instants.valid_at_ms, known_at_ms=instants.known_at_ms
             )
+            page = page_of(wanted, request.page_token)
+            # One more than asked for tells whether another page follows.
+            notes = read_full_page(connection, page, now_ms=instants.now_ms, count_max=count + 1)
         more = len(notes) > count
         return pb.ListNotesResponse(
-            notes=[note_message(note) for note in notes[:count]],
+            notes=[note_message(note, instants.condition(note.state)) for note in notes[:count]],
             next_page_token=token_after(notes[count - 1], wanted) if more else "",
         )
 
@@ -148,7 +160,8 @@ class NotesServicer(notes_service_pb2_grpc.NotesServiceServicer):
         """Count what a profile holds."""
         scope = check_scopes(scope_filter_of(request.scope))
         with self._use(request.profile, context) as profile, profile.snapshot() as connection:
-            stats = read_stats(connection, scope)
+            view = View(scope=scope, now_ms=profile.now_ms(connection))
+            stats = read_stats(connection, view)
             file_bytes = profile.file_bytes()
         return pb.GetStatsResponse(
             notes=stats.notes,

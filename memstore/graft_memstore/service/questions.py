@@ -9,6 +9,7 @@ from graft.wire.errors import BadFieldError
 from graft.wire.settings import EMBED_TOKENS_MAX, EMBED_TOKENS_MIN
 from graft_memstore.recall.answer import UNKNOWN_BACKGROUND, Question
 from graft_memstore.service.convert import scope_filter_of
+from graft_memstore.service.looking_back import as_of
 from graft_memstore.signature import Understood, signatures, understand
 from graft_memstore.write.validate import check_keyword_filter, check_scopes, check_title
 
@@ -30,7 +31,8 @@ def question_of(request: pb.QueryRequest | pb.RetrieveRequest | pb.ExploreReques
     """Read a question; its vector and its time are found out later.
 
     Raises:
-        BadFieldError: there is no text or too much of it, no scope, or too many tokens.
+        BadFieldError: there is no text or too much of it, no scope, too many tokens, or an instant
+            too far away.
     """
     size = len(request.text.encode("utf-8", "surrogatepass"))
     if is_blank(request.text):
@@ -42,7 +44,12 @@ def question_of(request: pb.QueryRequest | pb.RetrieveRequest | pb.ExploreReques
         raise BadFieldError(
             "embed_tokens_max", f"{tokens:,}; 0, or {EMBED_TOKENS_MIN} to {EMBED_TOKENS_MAX:,}"
         )
-    return _question(understand(request.text), request.scope)
+    looks_back = as_of(request.as_of)
+    return replace(
+        _question(understand(request.text), request.scope),
+        valid_at_ms=looks_back.valid_at_ms,
+        known_at_ms=looks_back.known_at_ms,
+    )
 
 
 def draft_of(request: pb.ClassifyRequest) -> Question:

@@ -25,7 +25,7 @@ from graft_memstore.embedding import (
 )
 from graft_memstore.gate import Hit
 from graft_memstore.lexical import fold_question
-from graft_memstore.model import Model, ModelRole, NoteId, ReceiptId
+from graft_memstore.model import Condition, Model, ModelRole, NoteId, ReceiptId
 from graft_memstore.recall.answer import UNKNOWN_BACKGROUND, QueryAnswer, Question
 from graft_memstore.recall.classify import classify
 from graft_memstore.recall.explore import explore
@@ -38,6 +38,7 @@ from graft_memstore.service.admission import Admission
 from graft_memstore.service.answers import query_response, retrieve_response
 from graft_memstore.service.convert import note_message
 from graft_memstore.service.explained import explain
+from graft_memstore.service.looking_back import AsOf
 from graft_memstore.service.misses import clear_misses, list_misses
 from graft_memstore.service.questions import (
     NOTHING_TO_LOOK_FOR,
@@ -130,7 +131,7 @@ class RecallServicer(recall_service_pb2_grpc.RecallServiceServicer):
                 asked = _in_snapshot(profile, connection, question, embedded.vector)
                 gate = gate_of(connection, asked.model)
                 answer = answer_query(connection, asked.index, asked.question, gate)
-                note = _note_of(connection, answer)
+                note = _note_of(connection, answer, asked.question.known_at_ms)
                 snapshot = _snapshot_of(connection, asked)
             receipt = self._hand_over(profile.name, asked, answer, snapshot)
         reply = query_response(answer, note)
@@ -332,7 +333,9 @@ def _in_snapshot(
     serving = read_model(connection, ModelRole.SERVING)
     if vector and serving and vector.model.identity != serving.identity:
         vector = None
-    asked = replace(question, now_ms=profile.now_ms(connection))
+    looks_back = AsOf(valid_at_ms=question.valid_at_ms, known_at_ms=question.known_at_ms)
+    instants = looks_back.seen_from(profile.now_ms(connection))
+    asked = replace(question, now_ms=instants.now_ms, known_at_ms=instants.known_at_ms)
     if vector is not None:
         prior = vector.model.background or UNKNOWN_BACKGROUND
         asked = replace(asked, vector=_values(vector), prior=prior)
@@ -358,9 +361,12 @@ def _values(vector: QueryVector) -> NDArray[np.float32]:
     return np.frombuffer(vector.values, dtype="<f4")
 
 
-def _note_of(connection: Connection, answer: QueryAnswer) -> note_pb2.Note | None:
+def _note_of(
+    connection: Connection, answer: QueryAnswer, known_at_ms: int | None
+) -> note_pb2.Note | None:
     """Return the note whole when STRONG, what it is called when WEAK."""
     if answer.note_id is None:
         return None
-    note = read_full_notes(connection, [NoteId(answer.note_id)])[0]
-    return note_message(note if answer.hit is Hit.STRONG else replace(note, body="", sources=()))
+    note = read_full_notes(connection, [NoteId(answer.note_id)], known_at_ms)[0]
+    handed_out = note if answer.hit is Hit.STRONG else replace(note, body="", sources=())
+    return note_message(handed_out, Condition.SHOWN)

@@ -62,6 +62,7 @@ def _node_message(node: ExploredNote) -> pb.ExploredNode:
         cosine=node.cosine,
         depth=node.depth,
         trust=TRUSTS[node.note.trust],
+        trust_reason=node.note.trust_reason,
         keywords=node.note.keywords,
         scope=node.note.scope,
     )

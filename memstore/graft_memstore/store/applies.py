@@ -9,6 +9,7 @@ import apsw
 from graft.wire.ecosystems import Ecosystem
 from graft_memstore.model import AppliesTo, NoteId, NoteKind
 from graft_memstore.store.rows import change, select
+from graft_memstore.visibility import timed
 
 # What was said in this very transaction has no time of its own to be kept for.
 DELETE_SAID_NOW = """
@@ -26,14 +27,17 @@ INSERT INTO note_applies (note_id, ecosystem, name, range, known_from)
 VALUES (:note_id, :ecosystem, :name, :range, :at)
 """
 
-SELECT_APPLIES_OF_NOTES = """
+SELECT_APPLIES_OF_NOTES = timed(
+    """
 SELECT applies.note_id, applies.ecosystem, applies.name, applies.range
 FROM json_each(:note_ids) AS wanted
 JOIN note_applies AS applies ON applies.note_id = wanted.value AND applies.known_to IS NULL
 ORDER BY applies.note_id, applies.ecosystem, applies.name, applies.range
 """
+)
 
-SELECT_PARTICULARS = """
+SELECT_PARTICULARS = timed(
+    """
 SELECT note.seq, note.kind, applies.ecosystem, applies.name, applies.range
 FROM json_each(:seqs) AS wanted
 CROSS JOIN notes AS note ON note.seq = wanted.value
@@ -41,6 +45,7 @@ LEFT JOIN note_applies AS applies ON applies.note_id = note.id AND applies.known
 WHERE note.kind <> 'note' OR applies.note_id IS NOT NULL
 ORDER BY note.seq, applies.ecosystem, applies.name, applies.range
 """
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,21 +77,31 @@ def set_applies_to(
 
 
 def read_applies_to(
-    connection: apsw.Connection, note_ids: Sequence[NoteId]
+    connection: apsw.Connection, note_ids: Sequence[NoteId], known_at_ms: int | None = None
 ) -> dict[NoteId, tuple[AppliesTo, ...]]:
-    """Return what every note applies to that says so."""
+    """Return what every note applies to that says so, or said so then."""
     found: dict[NoteId, list[AppliesTo]] = {}
-    rows = select(connection, SELECT_APPLIES_OF_NOTES, {"note_ids": json.dumps(note_ids)})
+    rows = select(
+        connection,
+        SELECT_APPLIES_OF_NOTES.at(known_at_ms),
+        {"note_ids": json.dumps(note_ids), "known_at": known_at_ms},
+    )
     for note_id, ecosystem, name, range_ in rows:
         found.setdefault(NoteId(note_id), []).append(_applies_to(ecosystem, name, range_))
     return {note_id: tuple(each) for note_id, each in found.items()}
 
 
-def read_particulars(connection: apsw.Connection, seqs: Iterable[int]) -> dict[int, Particulars]:
-    """Return those of the notes listed that are not `PLAIN`, by their seq."""
+def read_particulars(
+    connection: apsw.Connection, seqs: Iterable[int], known_at_ms: int | None = None
+) -> dict[int, Particulars]:
+    """Return those of the notes listed that are not `PLAIN`, or were not then, by their seq."""
     kinds: dict[int, NoteKind] = {}
     applies: dict[int, list[AppliesTo]] = {}
-    rows = select(connection, SELECT_PARTICULARS, {"seqs": json.dumps(list(seqs))})
+    rows = select(
+        connection,
+        SELECT_PARTICULARS.at(known_at_ms),
+        {"seqs": json.dumps(list(seqs)), "known_at": known_at_ms},
+    )
     for seq, kind, ecosystem, name, range_ in rows:
         kinds[seq] = NoteKind(kind)
         if ecosystem is not None:

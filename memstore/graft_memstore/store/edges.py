@@ -5,9 +5,9 @@ from dataclasses import dataclass
 
 import apsw
 
-from graft_memstore.model import EdgeKind, ScopeFilter
+from graft_memstore.model import EdgeKind
 from graft_memstore.store.rows import change, select, select_one
-from graft_memstore.visibility import VISIBLE, visible_parameters
+from graft_memstore.visibility import VISIBLE, View, timed
 
 # Nothing is written where a note has gone since the edge was found.
 INSERT_SEMANTIC = """
@@ -39,7 +39,7 @@ DELETE_DERIVED = "DELETE FROM edges WHERE kind IN ('KEYWORD', 'SEMANTIC')"
 
 # Both halves come sorted from edges_by_src and edges_by_dst and are merged until the LIMIT is
 # full; who may not be seen is left out before it.
-SELECT_HEAVIEST = (
+SELECT_HEAVIEST = timed(
     "WITH "  # noqa: S608 - joined at import, from constants alone
     + VISIBLE
     + """
@@ -113,14 +113,16 @@ def delete_derived(connection: apsw.Connection) -> None:
     change(connection, DELETE_DERIVED, {})
 
 
-def heaviest_edges(
-    connection: apsw.Connection, seq: int, scope: ScopeFilter, *, now_ms: int, count_max: int
-) -> list[Edge]:
-    """Return the heaviest edges between a note and those that can be seen."""
-    wanted = visible_parameters(scope, now_ms) | {"seq": seq, "count_max": count_max}
+def heaviest_edges(connection: apsw.Connection, seq: int, view: View, count_max: int) -> list[Edge]:
+    """Return the heaviest edges between a note and those that *view* shows."""
+    rows = select(
+        connection,
+        SELECT_HEAVIEST.at(view.known_at_ms),
+        view.parameters(seq=seq, count_max=count_max),
+    )
     return [
         Edge(src=src, dst=dst, kind=EdgeKind(kind), keyword=keyword, weight=weight)
-        for _, src, dst, kind, keyword, weight in select(connection, SELECT_HEAVIEST, wanted)
+        for _, src, dst, kind, keyword, weight in rows
     ]
 
 

@@ -5,9 +5,9 @@ from collections.abc import Iterable, Sequence
 
 import apsw
 
-from graft_memstore.model import NoteId, ScopeFilter
+from graft_memstore.model import NoteId
 from graft_memstore.store.rows import change, select, select_one
-from graft_memstore.visibility import VISIBLE, visible_parameters
+from graft_memstore.visibility import VISIBLE, View, timed
 
 INSERT_KEYWORD = "INSERT INTO keywords (keyword) VALUES (:keyword) ON CONFLICT DO NOTHING"
 
@@ -23,13 +23,15 @@ WHERE NOT EXISTS (
 )
 """
 
-SELECT_KEYWORDS_OF_NOTES = """
+SELECT_KEYWORDS_OF_NOTES = timed(
+    """
 SELECT carried.note_id, keyword.keyword
 FROM json_each(:note_ids) AS wanted
 JOIN note_keywords AS carried ON carried.note_id = wanted.value AND carried.known_to IS NULL
 JOIN keywords AS keyword ON keyword.keyword_id = carried.keyword_id
 ORDER BY carried.note_id, keyword.keyword
 """
+)
 
 SELECT_KEYWORD_IDS_OF_NOTE = """
 SELECT DISTINCT keyword_id FROM note_keywords WHERE note_id = :note_id
@@ -43,7 +45,7 @@ LIMIT :count_max
 """
 
 # keywords by name, then note_keywords_by_keyword until one of its notes can be seen.
-SELECT_UNSEEN_KEYWORDS = (
+SELECT_UNSEEN_KEYWORDS = timed(
     "WITH "  # noqa: S608 - joined at import, from constants alone
     + VISIBLE
     + """
@@ -60,20 +62,20 @@ ORDER BY asked.key
 """
 )
 
-# note_keywords_by_keyword backwards, no further than :count_max.
-SELECT_CARRIERS = (
+# note_keywords_by_keyword, no further than :count_max notes that can be seen.
+SELECT_CARRIERS = timed(
     "WITH "  # noqa: S608 - joined at import, from constants alone
     + VISIBLE
     + """
 SELECT keywords.keyword, (
     SELECT count(*)
     FROM (
-        SELECT note_id FROM note_keywords INDEXED BY note_keywords_by_keyword
-        WHERE keyword_id = keywords.keyword_id AND known_to IS NULL
-        ORDER BY note_id DESC
+        SELECT 1
+        FROM note_keywords AS carried INDEXED BY note_keywords_by_keyword
+        CROSS JOIN visible ON visible.note_id = carried.note_id
+        WHERE carried.keyword_id = keywords.keyword_id AND carried.known_to IS NULL
         LIMIT :count_max
-    ) AS carried
-    CROSS JOIN visible ON visible.note_id = carried.note_id
+    )
 )
 FROM json_each(:keywords) AS asked
 CROSS JOIN keywords ON keywords.keyword = asked.value
@@ -105,11 +107,15 @@ def add_keywords(
 
 
 def read_keywords(
-    connection: apsw.Connection, note_ids: Sequence[NoteId]
+    connection: apsw.Connection, note_ids: Sequence[NoteId], known_at_ms: int | None = None
 ) -> dict[NoteId, tuple[str, ...]]:
-    """Return the present keywords of every note that carries any, sorted."""
+    """Return the keywords of every note that carries any, or carried any then, sorted."""
     found: dict[NoteId, list[str]] = {}
-    rows = select(connection, SELECT_KEYWORDS_OF_NOTES, {"note_ids": json.dumps(note_ids)})
+    rows = select(
+        connection,
+        SELECT_KEYWORDS_OF_NOTES.at(known_at_ms),
+        {"note_ids": json.dumps(note_ids), "known_at": known_at_ms},
+    )
     for note_id, keyword in rows:
         found.setdefault(NoteId(note_id), []).append(keyword)
     return {note_id: tuple(keywords) for note_id, keywords in found.items()}
@@ -129,27 +135,21 @@ def present_keyword_ids(connection: apsw.Connection, note_id: NoteId, count_max:
 
 
 def unseen_keywords(
-    connection: apsw.Connection, keywords: Sequence[str], scope: ScopeFilter, now_ms: int
+    connection: apsw.Connection, keywords: Sequence[str], view: View
 ) -> tuple[str, ...]:
-    """Return those of *keywords* that no note carries which can be seen."""
-    wanted = visible_parameters(scope, now_ms) | {"keywords": json.dumps(keywords)}
-    return tuple(row[0] for row in select(connection, SELECT_UNSEEN_KEYWORDS, wanted))
+    """Return those of *keywords* that no note carries which *view* shows."""
+    wanted = view.parameters(keywords=json.dumps(keywords))
+    rows = select(connection, SELECT_UNSEEN_KEYWORDS.at(view.known_at_ms), wanted)
+    return tuple(row[0] for row in rows)
 
 
 def count_carriers(
-    connection: apsw.Connection,
-    keywords: Sequence[str],
-    scope: ScopeFilter,
-    *,
-    now_ms: int,
-    count_max: int,
+    connection: apsw.Connection, keywords: Sequence[str], view: View, count_max: int
 ) -> dict[str, int]:
-    """Return how many of the newest *count_max* notes that carry each keyword can be seen."""
-    wanted = visible_parameters(scope, now_ms) | {
-        "keywords": json.dumps(keywords),
-        "count_max": count_max,
-    }
-    return {keyword: int(count) for keyword, count in select(connection, SELECT_CARRIERS, wanted)}
+    """Return how many notes that *view* shows carry each keyword, counted to *count_max*."""
+    wanted = view.parameters(keywords=json.dumps(keywords), count_max=count_max)
+    rows = select(connection, SELECT_CARRIERS.at(view.known_at_ms), wanted)
+    return {keyword: int(count) for keyword, count in rows}
 
 
 def delete_unused(connection: apsw.Connection, keyword_ids: Sequence[int]) -> None:

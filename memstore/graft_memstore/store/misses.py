@@ -9,7 +9,7 @@ import apsw
 
 from graft_memstore.model import NoteId, ScopeFilter
 from graft_memstore.store.rows import change, select, select_one
-from graft_memstore.visibility import VISIBLE, visible_parameters
+from graft_memstore.visibility import VISIBLE, View
 
 MISSES_MAX = 500
 """Groups that are kept; the one that was asked longest ago makes room for a new one."""
@@ -232,7 +232,7 @@ def read_misses(
     connection: apsw.Connection, scope: ScopeFilter, *, now_ms: int, count_max: int
 ) -> list[MissGroup]:
     """Return the groups that may be told in *scope*: open ones first, most asked first."""
-    wanted = visible_parameters(scope, now_ms) | {"count_max": count_max}
+    wanted = View(scope=scope, now_ms=now_ms).parameters() | {"count_max": count_max}
     return [
         MissGroup(
             question=question,
@@ -250,7 +250,7 @@ def read_misses(
 
 def count_open(connection: apsw.Connection, miss_ids: Iterable[MissId], now_ms: int) -> int:
     """Return how many questions of the groups listed no note that can be seen answers."""
-    wanted = visible_parameters(ScopeFilter(all=True), now_ms)
+    wanted = View(scope=ScopeFilter(all=True), now_ms=now_ms).parameters()
     row = select_one(
         connection, SELECT_OPEN_COUNT, wanted | {"miss_ids": json.dumps(list(miss_ids))}
     )

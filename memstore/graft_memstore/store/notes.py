@@ -19,6 +19,7 @@ from graft_memstore.model import (
 )
 from graft_memstore.store.rows import Row, change, select, select_one
 from graft_memstore.store.states import KnownState, state_from
+from graft_memstore.visibility import CONDITION, VISIBLE, View, timed
 
 COLUMNS = """
     note.seq, note.id, note.title, note.body, note.kind, note.author, note.scope,
@@ -45,7 +46,7 @@ INSERT INTO notes (
 
 SELECT_NOTE = "SELECT" + COLUMNS + "FROM notes AS note WHERE note.id = :id"
 
-SELECT_NOTES_WITH_STATE = (
+SELECT_NOTES_WITH_STATE = timed(
     "SELECT"
     + COLUMNS
     + ","
@@ -68,11 +69,15 @@ WHERE note.content_hash = :content_hash AND note.scope = :scope
 ORDER BY note.recorded_at DESC, note.id DESC
 """
 
-SELECT_TITLES = """
-SELECT note.id, note.title
+SELECT_TITLES = (
+    "WITH "
+    + VISIBLE
+    + """
+SELECT visible.note_id, visible.title
 FROM json_each(:note_ids) AS wanted
-JOIN notes AS note ON note.id = wanted.value
+CROSS JOIN visible ON visible.note_id = wanted.value
 """
+)
 
 # The first half runs over the index of ids, the second over notes_by_suffix; two are enough to
 # know that a piece is ambiguous.
@@ -86,23 +91,18 @@ SELECT id FROM (
 LIMIT 2
 """
 
-# What a listing of notes in force leaves out unless it asks for it by name: see DESIGN, "What
-# each read does".
-LISTED = """
-    state.lifecycle = :lifecycle
+# What is in force is listed as searches show it; what is superseded or retired, when it is asked
+# for by name. What is held or rejected is listed by no read.
+LISTED = (
+    "state.lifecycle = :lifecycle"  # noqa: S608 - joined at import, from constants alone
+    """
+    AND (:trust IS NULL OR state.trust = :trust)
     AND CASE
-        WHEN :trust IS NOT NULL THEN state.trust = :trust
-        WHEN :lifecycle <> 'active' THEN TRUE
+        WHEN :lifecycle = 'active' THEN """
+    + CONDITION
+    + """ = 'shown'
         ELSE state.trust NOT IN ('held', 'rejected')
     END
-    AND (
-        :lifecycle <> 'active'
-        OR (
-            (state.expires_at IS NULL OR state.expires_at > :now)
-            AND (state.valid_from IS NULL OR state.valid_from <= :now)
-            AND (state.valid_to IS NULL OR state.valid_to > :now)
-        )
-    )
     AND NOT EXISTS (
         SELECT 1 FROM json_each(:keywords) AS wanted
         WHERE NOT EXISTS (
@@ -113,9 +113,10 @@ LISTED = """
         )
     )
 """
+)
 
 # Walks notes_by_time backwards and stops when the page is full.
-SELECT_PAGE = (
+SELECT_PAGE = timed(
     "SELECT"
     + LISTED_COLUMNS
     + ","
@@ -125,7 +126,7 @@ FROM notes AS note
 JOIN note_states AS state ON state.note_id = note.id AND state.known_to IS NULL
 WHERE (note.recorded_at, note.id) < (:before_at, :before_id)
 AND note.recorded_at >= :since
-AND"""
+AND """
     + LISTED
     + """
 ORDER BY note.recorded_at DESC, note.id DESC
@@ -134,7 +135,7 @@ LIMIT :count_max
 )
 
 # notes_by_scope once for each scope; their rows are then sorted.
-SELECT_PAGE_IN_SCOPES = (
+SELECT_PAGE_IN_SCOPES = timed(
     "SELECT"  # noqa: S608 - joined at import, from constants alone
     + LISTED_COLUMNS
     + ","
@@ -145,7 +146,7 @@ JOIN notes AS note ON note.scope = scope.value
     AND (note.recorded_at, note.id) < (:before_at, :before_id)
     AND note.recorded_at >= :since
 JOIN note_states AS state ON state.note_id = note.id AND state.known_to IS NULL
-WHERE"""
+WHERE """
     + LISTED
     + """
 ORDER BY note.recorded_at DESC, note.id DESC
@@ -197,11 +198,14 @@ class PageFilter:
     """Which notes a listing wants, and where its page begins.
 
     Attributes:
-        trust: None means any that a search may show.
+        valid_at_ms, known_at_ms: see `View`.
+        trust: None means any that a listing may show.
         before_at_ms: only notes recorded before this, or at this with an id below *before_id*.
     """
 
     scope: ScopeFilter
+    valid_at_ms: int | None = None
+    known_at_ms: int | None = None
     keywords: tuple[str, ...] = ()
     lifecycle: Lifecycle = Lifecycle.ACTIVE
     trust: Trust | None = None
@@ -240,16 +244,22 @@ def read_stored(connection: apsw.Connection, note_id: NoteId) -> StoredNote | No
 
 
 def read_notes(
-    connection: apsw.Connection, note_ids: Sequence[NoteId]
+    connection: apsw.Connection, note_ids: Sequence[NoteId], known_at_ms: int | None = None
 ) -> list[tuple[StoredNote, KnownState]]:
-    """Return those of *note_ids* that are there, in no particular order."""
-    rows = select(connection, SELECT_NOTES_WITH_STATE, {"note_ids": json.dumps(note_ids)})
+    """Return those of *note_ids* that are there, and were known then, in no particular order."""
+    rows = select(
+        connection,
+        SELECT_NOTES_WITH_STATE.at(known_at_ms),
+        {"note_ids": json.dumps(note_ids), "known_at": known_at_ms},
+    )
     return [_with_state(row) for row in rows]
 
 
-def read_titles(connection: apsw.Connection, note_ids: Sequence[NoteId]) -> dict[NoteId, str]:
-    """Return the titles of those of *note_ids* that are there."""
-    rows = select(connection, SELECT_TITLES, {"note_ids": json.dumps(note_ids)})
+def read_titles(
+    connection: apsw.Connection, note_ids: Sequence[NoteId], view: View
+) -> dict[NoteId, str]:
+    """Return the titles of those of *note_ids* that *view* shows."""
+    rows = select(connection, SELECT_TITLES, view.parameters(note_ids=json.dumps(note_ids)))
     return {NoteId(note_id): title for note_id, title in rows}
 
 
@@ -274,19 +284,23 @@ def read_page(
 ) -> list[tuple[StoredNote, KnownState]]:
     """Return up to *count_max* notes, newest first, without their bodies."""
     statement = SELECT_PAGE if wanted.scope.all else SELECT_PAGE_IN_SCOPES
-    parameters: dict[str, str | int | None] = {
-        "keywords": json.dumps(wanted.keywords),
-        "lifecycle": wanted.lifecycle,
-        "trust": wanted.trust,
-        "since": wanted.since_ms,
-        "before_at": wanted.before_at_ms,
-        "before_id": wanted.before_id,
-        "now": now_ms,
-        "count_max": count_max,
-    }
-    if not wanted.scope.all:
-        parameters["scopes"] = json.dumps(wanted.scope.scopes)
-    return [_with_state(row) for row in select(connection, statement, parameters)]
+    view = View(
+        scope=wanted.scope,
+        now_ms=now_ms,
+        valid_at_ms=wanted.valid_at_ms,
+        known_at_ms=wanted.known_at_ms,
+    )
+    parameters = view.parameters(
+        keywords=json.dumps(wanted.keywords),
+        lifecycle=wanted.lifecycle,
+        trust=wanted.trust,
+        since=wanted.since_ms,
+        before_at=wanted.before_at_ms,
+        before_id=wanted.before_id,
+        count_max=count_max,
+    )
+    rows = select(connection, statement.at(wanted.known_at_ms), parameters)
+    return [_with_state(row) for row in rows]
 
 
 def count_notes(connection: apsw.Connection) -> int:

@@ -11,19 +11,17 @@ from dataclasses import dataclass
 import apsw
 import numpy as np
 from numpy.typing import NDArray
+from typing_extensions import override
 
 from graft_memstore.lexical import COLUMN_WEIGHTS
-from graft_memstore.model import ModelId, NoteId, ScopeFilter, Trust
+from graft_memstore.model import ModelId, NoteId, Trust
 from graft_memstore.store.rows import Row, select, select_one
 from graft_memstore.store.vectors import matrix_of
-from graft_memstore.visibility import MAY_HIDE, VISIBLE, visible_parameters
+from graft_memstore.visibility import MAY_HIDE, VISIBLE, Parameters, View, timed
 
 TERM_COUNT_MAX = 500
 """A term is counted no further than this; how often it is in the rest follows from how far
 through the notes that went."""
-FOLDED_CHARS_MAX = 65_536
-"""Of a long body, the folded text that is compared with a question."""
-
 PART_MAX = 1_000_000
 """No note has so many parts."""
 
@@ -49,7 +47,7 @@ eligible AS NOT MATERIALIZED (
 
 # FTS5 itself gives the rows in the order of their rank, so what follows is looked up only until
 # the LIMIT is full.
-SELECT_WORDS = (
+SELECT_WORDS = timed(
     ELIGIBLE
     + """
 SELECT eligible.seq, -notes_fts.rank AS score
@@ -61,7 +59,7 @@ LIMIT :count_max
 """
 )
 
-SELECT_PIECES = (
+SELECT_PIECES = timed(
     ELIGIBLE
     + """
 SELECT eligible.seq, -notes_pieces.rank AS score
@@ -89,7 +87,7 @@ ORDER BY term.key
 
 SELECT_LAST_SEQ = "SELECT ifnull(max(seq), 0) FROM notes"
 
-SELECT_CHUNKS = (
+SELECT_CHUNKS = timed(
     ELIGIBLE
     + """
 SELECT chunks.chunk_id, eligible.seq, chunks.part, chunks.vector
@@ -101,7 +99,7 @@ WHERE chunks.model_id = :model_id
 )
 
 # chunks_by_model
-SELECT_NEWER_CHUNKS = (
+SELECT_NEWER_CHUNKS = timed(
     ELIGIBLE
     + """
 SELECT chunks.chunk_id, eligible.seq, chunks.part, chunks.vector
@@ -114,7 +112,7 @@ LIMIT :count_max
 )
 
 # chunks_by_note
-SELECT_CHUNKS_OF_NOTES = (
+SELECT_CHUNKS_OF_NOTES = timed(
     ELIGIBLE
     + """
 SELECT chunks.chunk_id, eligible.seq, chunks.part, chunks.vector
@@ -128,7 +126,7 @@ LIMIT :count_max
 )
 
 # notes_by_scope, then chunks_by_note.
-SELECT_ALLOWED_CHUNKS = (
+SELECT_ALLOWED_CHUNKS = timed(
     ELIGIBLE  # noqa: S608 - joined at import, from constants alone
     + """
 SELECT chunks.chunk_id
@@ -144,7 +142,7 @@ CROSS JOIN chunks ON chunks.note_id = eligible.note_id AND chunks.model_id = :mo
 )
 
 # keywords by name, note_keywords_by_keyword, then chunks_by_note.
-SELECT_CHUNKS_WITH_KEYWORDS = (
+SELECT_CHUNKS_WITH_KEYWORDS = timed(
     ELIGIBLE
     + """
 SELECT DISTINCT chunks.chunk_id
@@ -157,10 +155,25 @@ WHERE note_keywords.known_to IS NULL
 """
 )
 
-SELECT_FOUND = (
+SELECT_FOUND = timed(
     ELIGIBLE  # noqa: S608 - joined at import, from constants alone
     + """
-SELECT eligible.seq, eligible.note_id, eligible.title, eligible.scope, eligible.trust, (
+SELECT eligible.seq, eligible.note_id, eligible.title, eligible.scope, eligible.trust, CASE
+    WHEN eligible.trust IN ('candidate', 'disputed', 'stale') THEN (
+        SELECT became.reason
+        FROM note_states AS became
+        WHERE became.note_id = eligible.note_id AND became.state_id <= eligible.state_id
+          AND became.state_id > ifnull((
+            SELECT max(before.state_id)
+            FROM note_states AS before
+            WHERE before.note_id = eligible.note_id AND before.state_id < eligible.state_id
+              AND before.trust <> eligible.trust
+        ), 0)
+        ORDER BY became.state_id
+        LIMIT 1
+    )
+    ELSE ''
+END, (
     SELECT json_group_array(keywords.keyword ORDER BY keywords.keyword)
     FROM note_keywords
     JOIN keywords ON keywords.keyword_id = note_keywords.keyword_id
@@ -171,16 +184,9 @@ CROSS JOIN eligible ON eligible.seq = wanted.value
 """
 )
 
-SELECT_FOLDED = """
-SELECT notes_fts.rowid, notes_fts.title, substr(notes_fts.body, 1, :chars_max),
-       notes_fts.keywords, substr(notes_fts.cjk, 1, :chars_max)
-FROM json_each(:seqs) AS wanted
-CROSS JOIN notes_fts ON notes_fts.rowid = wanted.value
-"""
-
 # Counting all is quick, so is counting those of a few scopes by notes_by_scope; what may hide a
-# note is in note_states_hiding.
-COUNT_ELSEWHERE = (
+# note is in note_states_hiding. Of the past each note is looked at.
+COUNT_ELSEWHERE = timed(
     "WITH "  # noqa: S608 - joined at import, from constants alone
     + VISIBLE
     + """
@@ -199,36 +205,38 @@ SELECT (SELECT count(*) FROM notes) - (
       AND notes.scope NOT IN (SELECT value FROM json_each(:elsewhere_than))
       AND NOT EXISTS (SELECT 1 FROM visible WHERE visible.seq = notes.seq)
 )
-"""
+""",
+    then="WITH "  # noqa: S608 - joined at import, from constants alone
+    + VISIBLE
+    + """
+SELECT count(*) FROM visible
+WHERE visible.scope NOT IN (SELECT value FROM json_each(:elsewhere_than))
+""",
 )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Eligible:
-    """Which notes may answer: what is seen from some scopes at some time, and with what keywords.
+class Eligible(View):
+    """Which notes may answer: what a view shows, and with what keywords.
 
     Attributes:
         keywords_min: how many of *keywords* a note must carry; 0 for any note.
         without: number of a note that is passed over; 0 for none.
     """
 
-    scope: ScopeFilter
-    now_ms: int
     keywords: tuple[str, ...] = ()
     keywords_min: int = 0
     without: int = 0
 
-    def parameters(self, **more: str | int) -> dict[str, str | int]:
+    @override
+    def parameters(self, **more: str | int | None) -> Parameters:
         """Return what every statement here takes, and *more*."""
-        return (
-            visible_parameters(self.scope, self.now_ms)
-            | {
-                "keywords": json.dumps(self.keywords),
-                "keywords_min": self.keywords_min,
-                "without": self.without,
-            }
-            | more
-        )
+        mine: Parameters = {
+            "keywords": json.dumps(self.keywords),
+            "keywords_min": self.keywords_min,
+            "without": self.without,
+        }
+        return View.parameters(self, **(mine | more))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -246,24 +254,19 @@ class Chunks:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FoundNote:
-    """What a search shows of a note."""
+    """What a search shows of a note.
+
+    Attributes:
+        trust_reason: why its trust is no better, where it may not be STRONG; else empty.
+    """
 
     seq: int
     note_id: NoteId
     title: str
     scope: str
     trust: Trust
+    trust_reason: str
     keywords: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FoldedText:
-    """A note as the word index holds it, long bodies cut at `FOLDED_CHARS_MAX`."""
-
-    title: str
-    body: str
-    keywords: str
-    cjk: str
 
 
 def count_terms(
@@ -295,7 +298,7 @@ def search_words(
 ) -> dict[int, float]:
     """Return BM25, higher is better, of the best notes for an expression, best first."""
     wanted = eligible.parameters(match=match, weights=COLUMN_WEIGHTS, count_max=count)
-    return _scores(select(connection, SELECT_WORDS, wanted))
+    return _scores(select(connection, SELECT_WORDS.at(eligible.known_at_ms), wanted))
 
 
 def search_pieces(
@@ -303,7 +306,7 @@ def search_pieces(
 ) -> dict[int, float]:
     """Return BM25, higher is better, of the best notes that hold a run of letters, best first."""
     wanted = eligible.parameters(match=match, count_max=count)
-    return _scores(select(connection, SELECT_PIECES, wanted))
+    return _scores(select(connection, SELECT_PIECES.at(eligible.known_at_ms), wanted))
 
 
 def chunks_by_id(
@@ -311,7 +314,7 @@ def chunks_by_id(
 ) -> Chunks:
     """Return those of the chunks listed that may answer."""
     wanted = eligible.parameters(model_id=model_id, chunk_ids=json.dumps(list(chunk_ids)))
-    return _chunks(select(connection, SELECT_CHUNKS, wanted))
+    return _chunks(select(connection, SELECT_CHUNKS.at(eligible.known_at_ms), wanted))
 
 
 def newer_chunks(
@@ -319,7 +322,7 @@ def newer_chunks(
 ) -> Chunks:
     """Return the first *count* chunks after an id that may answer."""
     wanted = eligible.parameters(model_id=model_id, after=after, count_max=count)
-    return _chunks(select(connection, SELECT_NEWER_CHUNKS, wanted))
+    return _chunks(select(connection, SELECT_NEWER_CHUNKS.at(eligible.known_at_ms), wanted))
 
 
 def chunks_of_notes(
@@ -334,7 +337,7 @@ def chunks_of_notes(
     wanted = eligible.parameters(
         model_id=model_id, seqs=json.dumps(list(seqs)), count_max=count, part_max=part_max
     )
-    return _chunks(select(connection, SELECT_CHUNKS_OF_NOTES, wanted))
+    return _chunks(select(connection, SELECT_CHUNKS_OF_NOTES.at(eligible.known_at_ms), wanted))
 
 
 def allowed_chunks(
@@ -342,7 +345,8 @@ def allowed_chunks(
 ) -> NDArray[np.int64]:
     """Return the ids of all chunks that may answer, in rising order."""
     statement = SELECT_CHUNKS_WITH_KEYWORDS if eligible.keywords_min else SELECT_ALLOWED_CHUNKS
-    rows = select(connection, statement, eligible.parameters(model_id=model_id))
+    wanted = eligible.parameters(model_id=model_id)
+    rows = select(connection, statement.at(eligible.known_at_ms), wanted)
     return np.sort(np.fromiter((chunk_id for (chunk_id,) in rows), dtype=np.int64))
 
 
@@ -350,7 +354,11 @@ def found_notes(
     connection: apsw.Connection, seqs: Iterable[int], eligible: Eligible
 ) -> dict[int, FoundNote]:
     """Return what may be shown of the notes listed, by their seq."""
-    rows = select(connection, SELECT_FOUND, eligible.parameters(seqs=json.dumps(list(seqs))))
+    rows = select(
+        connection,
+        SELECT_FOUND.at(eligible.known_at_ms),
+        eligible.parameters(seqs=json.dumps(list(seqs))),
+    )
     return {
         seq: FoundNote(
             seq=seq,
@@ -358,30 +366,20 @@ def found_notes(
             title=title,
             scope=scope,
             trust=Trust(trust),
+            trust_reason=reason,
             keywords=tuple(json.loads(keywords)),
         )
-        for seq, note_id, title, scope, trust, keywords in rows
+        for seq, note_id, title, scope, trust, reason, keywords in rows
     }
 
 
-def folded_texts(connection: apsw.Connection, seqs: Iterable[int]) -> dict[int, FoldedText]:
-    """Return the folded words of the notes listed, by their seq."""
-    rows = select(
-        connection, SELECT_FOLDED, {"seqs": json.dumps(list(seqs)), "chars_max": FOLDED_CHARS_MAX}
-    )
-    return {
-        seq: FoldedText(title=title, body=body, keywords=keywords, cjk=cjk)
-        for seq, title, body, keywords, cjk in rows
-    }
-
-
-def count_elsewhere(connection: apsw.Connection, scope: ScopeFilter, now_ms: int) -> int:
-    """Return how many notes could be seen from the scopes that *scope* leaves out."""
-    if scope.all:
+def count_elsewhere(connection: apsw.Connection, view: View) -> int:
+    """Return how many notes could be seen from the scopes that *view* leaves out."""
+    if view.scope.all:
         return 0
-    everywhere = visible_parameters(ScopeFilter(all=True), now_ms)
-    wanted = everywhere | {"elsewhere_than": json.dumps(scope.scopes)}
-    row = select_one(connection, COUNT_ELSEWHERE, wanted)
+    elsewhere_than = json.dumps(view.scope.scopes)
+    wanted = view.parameters(elsewhere_than=elsewhere_than) | {"scopes": "[]", "all_scopes": 1}
+    row = select_one(connection, COUNT_ELSEWHERE.at(view.known_at_ms), wanted)
     return int(row[0]) if row else 0
 
 

@@ -9,6 +9,7 @@ from graft_memstore.signature import SIGNATURE_VERSION, Signature, Traits
 from graft_memstore.store import meta
 from graft_memstore.store.rows import change, select
 from graft_memstore.store.search import ELIGIBLE, Eligible
+from graft_memstore.visibility import timed
 
 # A note that was deleted meanwhile gets none.
 INSERT_SIGNATURE = """
@@ -21,7 +22,7 @@ DELETE_SIGNATURES = "DELETE FROM note_signatures WHERE seq = :seq"
 
 # By primary key, newest notes first; each digest by itself, so that one which many notes have
 # leaves room for the others.
-SELECT_HOLDERS = (
+SELECT_HOLDERS = timed(
     ELIGIBLE  # noqa: S608 - joined at import, from constants alone
     + """
 SELECT wanted.value, (
@@ -79,7 +80,7 @@ def holders_of(
     wanted = eligible.parameters(digests=json.dumps(digests), count_max=count)
     return {
         digest: {seq: Traits(traits) for seq, traits in json.loads(found)}
-        for digest, found in select(connection, SELECT_HOLDERS, wanted)
+        for digest, found in select(connection, SELECT_HOLDERS.at(eligible.known_at_ms), wanted)
     }
 
 

@@ -7,6 +7,7 @@ import apsw
 
 from graft_memstore.model import NoteId, Source, SourceKind
 from graft_memstore.store.rows import change, select, select_one
+from graft_memstore.visibility import timed
 
 INSERT_SOURCE = """
 INSERT INTO sources (project, kind, locator) VALUES (:project, :kind, :locator)
@@ -27,13 +28,15 @@ WHERE NOT EXISTS (
 )
 """
 
-SELECT_SOURCES_OF_NOTES = """
+SELECT_SOURCES_OF_NOTES = timed(
+    """
 SELECT link.note_id, source.kind, source.locator, source.project, link.observed_at
 FROM json_each(:note_ids) AS wanted
 JOIN note_sources AS link ON link.note_id = wanted.value AND link.known_to IS NULL
 JOIN sources AS source ON source.source_id = link.source_id
 ORDER BY link.note_id, source.source_id
 """
+)
 
 SELECT_SOURCE_IDS_OF_NOTE = """
 SELECT DISTINCT source_id FROM note_sources WHERE note_id = :note_id
@@ -70,11 +73,15 @@ def add_sources(
 
 
 def read_sources(
-    connection: apsw.Connection, note_ids: Sequence[NoteId]
+    connection: apsw.Connection, note_ids: Sequence[NoteId], known_at_ms: int | None = None
 ) -> dict[NoteId, tuple[Source, ...]]:
-    """Return the present sources of every note that has any."""
+    """Return the sources of every note that has any, or had any then."""
     found: dict[NoteId, list[Source]] = {}
-    rows = select(connection, SELECT_SOURCES_OF_NOTES, {"note_ids": json.dumps(note_ids)})
+    rows = select(
+        connection,
+        SELECT_SOURCES_OF_NOTES.at(known_at_ms),
+        {"note_ids": json.dumps(note_ids), "known_at": known_at_ms},
+    )
     for note_id, kind, locator, project, observed_at in rows:
         source = Source(
             kind=SourceKind(kind), locator=locator, project=project, observed_at_ms=observed_at

@@ -7,6 +7,7 @@ import apsw
 
 from graft_memstore.model import NoteId, NoteKind
 from graft_memstore.store.rows import Parameters, change, select, select_one
+from graft_memstore.visibility import timed
 
 STEPS_MAX = 100_000
 """Notes that may replace one another; no chain is walked further."""
@@ -48,7 +49,8 @@ LIMIT 1
 """
 
 # edges_to_superseded once for each step; that a note is replaced by one at most makes it a path.
-SELECT_HEADS = """
+SELECT_HEADS = timed(
+    """
 WITH RECURSIVE later (start, seq, steps) AS (
     SELECT notes.id, notes.seq, 0
     FROM json_each(:note_ids) AS wanted
@@ -65,6 +67,7 @@ CROSS JOIN notes ON notes.seq = later.seq
 WHERE later.steps > 0
 GROUP BY later.start
 """
+)
 
 # The same the other way; several notes may have been replaced by one, so UNION keeps each once.
 SELECT_EARLIER_OF_VALUE = """
@@ -110,10 +113,16 @@ def successor_until(connection: apsw.Connection, old_id: NoteId, known_to_ms: in
     return None if row is None else NoteId(row[0])
 
 
-def read_heads(connection: apsw.Connection, note_ids: Sequence[NoteId]) -> dict[NoteId, NoteId]:
-    """Return the last successor of each of *note_ids* that was replaced."""
-    wanted: Parameters = {"note_ids": json.dumps(note_ids), "steps_max": STEPS_MAX}
-    rows = select(connection, SELECT_HEADS, wanted)
+def read_heads(
+    connection: apsw.Connection, note_ids: Sequence[NoteId], known_at_ms: int | None = None
+) -> dict[NoteId, NoteId]:
+    """Return the last successor, or the last one then, of each of *note_ids* that had any."""
+    wanted: Parameters = {
+        "note_ids": json.dumps(note_ids),
+        "steps_max": STEPS_MAX,
+        "known_at": known_at_ms,
+    }
+    rows = select(connection, SELECT_HEADS.at(known_at_ms), wanted)
     return {NoteId(start): NoteId(head) for start, head, _ in rows}
 
 

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from graft_memstore.model import ModelId, NoteId
 from graft_memstore.store.rows import select
+from graft_memstore.visibility import VISIBLE, View
 
 # chunks_by_note
 SELECT_TITLES_OF_NOTES = """
@@ -21,17 +22,23 @@ CROSS JOIN chunks ON chunks.note_id = notes.id AND chunks.model_id = :model_id
 """
 
 # note_keywords_by_keyword backwards: ids of notes begin with their time.
-SELECT_TITLES_WITH_KEYWORD = """
+SELECT_TITLES_WITH_KEYWORD = (
+    "WITH "  # noqa: S608 - joined at import, from constants alone
+    + VISIBLE
+    + """
 SELECT chunks.chunk_id
 FROM (
-    SELECT note_id FROM note_keywords INDEXED BY note_keywords_by_keyword
-    WHERE keyword_id = :keyword_id AND known_to IS NULL
-    ORDER BY note_id DESC
+    SELECT keyword.note_id
+    FROM note_keywords AS keyword INDEXED BY note_keywords_by_keyword
+    CROSS JOIN visible ON visible.note_id = keyword.note_id
+    WHERE keyword.keyword_id = :keyword_id AND keyword.known_to IS NULL
+    ORDER BY keyword.note_id DESC
     LIMIT :count_max
 ) AS carried
 CROSS JOIN chunks ON chunks.note_id = carried.note_id AND chunks.model_id = :model_id
     AND chunks.part = 0
 """
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,9 +70,9 @@ def read_titles_of(
 
 
 def titles_with_keyword(
-    connection: apsw.Connection, model_id: ModelId, keyword_id: int, count_max: int
+    connection: apsw.Connection, model_id: ModelId, keyword_id: int, view: View, count_max: int
 ) -> NDArray[np.int64]:
-    """Return the chunks of the titles of the newest notes that carry a keyword."""
-    wanted = {"model_id": model_id, "keyword_id": keyword_id, "count_max": count_max}
+    """Return the chunks of the titles of the newest notes of *view* that carry a keyword."""
+    wanted = view.parameters(model_id=model_id, keyword_id=keyword_id, count_max=count_max)
     rows = select(connection, SELECT_TITLES_WITH_KEYWORD, wanted)
     return np.fromiter((chunk_id for (chunk_id,) in rows), dtype=np.int64)

@@ -6,7 +6,7 @@ from graft_memstore.model import NoteId, NoteKind, ScopeFilter
 from graft_memstore.store.notes import KnownNote
 from graft_memstore.store.rows import Parameters, select, select_one
 from graft_memstore.store.states import state_from
-from graft_memstore.visibility import VISIBLE, visible_parameters
+from graft_memstore.visibility import VISIBLE, View
 
 # notes_by_value; only what an answer may name.
 SELECT_BY_VALUE = (
@@ -52,12 +52,9 @@ def find_same_value(
     connection: apsw.Connection, value_hash: bytes, scope: str, *, now_ms: int, count_max: int
 ) -> list[tuple[NoteId, str]]:
     """Return id and title of the notes of *scope* that say this and are shown, newest first."""
-    wanted = visible_parameters(ScopeFilter(scopes=(scope,)), now_ms)
-    rows = select(
-        connection,
-        SELECT_BY_VALUE,
-        wanted | {"value_hash": value_hash, "scope": scope, "count_max": count_max},
-    )
+    view = View(scope=ScopeFilter(scopes=(scope,)), now_ms=now_ms)
+    wanted: Parameters = {"value_hash": value_hash, "scope": scope, "count_max": count_max}
+    rows = select(connection, SELECT_BY_VALUE, {**view.parameters(), **wanted})
     return [(NoteId(note_id), title) for note_id, title in rows]
 
 

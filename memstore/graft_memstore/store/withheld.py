@@ -13,11 +13,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graft_memstore.lexical import COLUMN_WEIGHTS
-from graft_memstore.model import Condition, ModelId, NoteId, ScopeFilter
+from graft_memstore.model import Condition, ModelId, NoteId
 from graft_memstore.signature import Traits
 from graft_memstore.store.rows import select, select_one
 from graft_memstore.store.vectors import matrix_of
-from graft_memstore.visibility import CONDITION, MAY_HIDE, VISIBLE, visible_parameters
+from graft_memstore.visibility import CONDITION, MAY_HIDE, VISIBLE, View, timed
 
 _IN_SCOPE = "(:all_scopes OR notes.scope IN (SELECT value FROM json_each(:scopes)))"
 
@@ -35,7 +35,7 @@ SELECT_HIDDEN_ONE = (
 
 # FTS5 gives rows in the order of their rank, so what follows is looked up only until the LIMIT is
 # full: the hidden ones take the places that they would have had.
-SELECT_BY_WORDS = (
+SELECT_BY_WORDS = timed(
     "SELECT notes.id, "
     + CONDITION
     + """
@@ -50,7 +50,7 @@ LIMIT :count_max
 """
 )
 
-SELECT_BY_PIECES = (
+SELECT_BY_PIECES = timed(
     "SELECT notes.id, "
     + CONDITION
     + """
@@ -66,7 +66,7 @@ LIMIT :count_max
 )
 
 # By primary key, newest notes first; each digest by itself, as in a search.
-SELECT_BY_DIGESTS = (
+SELECT_BY_DIGESTS = timed(
     """
 SELECT wanted.value, (
     SELECT json_group_array(json_array(found.seq, found.traits, found.id, found.condition))
@@ -88,7 +88,7 @@ FROM json_each(:digests) AS wanted
 """
 )
 
-SELECT_BY_CHUNKS = (
+SELECT_BY_CHUNKS = timed(
     "SELECT notes.id, "
     + CONDITION
     + """, chunks.vector
@@ -122,18 +122,6 @@ LEFT JOIN note_states AS state ON state.note_id = wanted.value AND state.known_t
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ScopedAt:
-    """The scopes that a question looked at, and when."""
-
-    scope: ScopeFilter
-    now_ms: int
-
-    def parameters(self, **more: str | int) -> dict[str, str | int]:
-        """Return what every statement here takes, and *more*."""
-        return visible_parameters(self.scope, self.now_ms) | more
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class PresentNote:
     """How a note stands now; *title* is empty unless a search from the scopes shows it."""
 
@@ -161,35 +149,40 @@ class ScopedVectors:
     vectors: NDArray[np.float32]
 
 
-def any_hidden(connection: apsw.Connection, asked: ScopedAt) -> bool:
-    """Tell whether the scopes hold any note that a search does not show."""
+def any_hidden(connection: apsw.Connection, asked: View) -> bool:
+    """Tell whether the scopes hold any note that a search does not show.
+
+    Of the past no index tells that, and there it may always be so.
+    """
+    if asked.known_at_ms is not None:
+        return True
     return select_one(connection, SELECT_HIDDEN_ONE, asked.parameters()) is not None
 
 
 def notes_by_words(
-    connection: apsw.Connection, match: str, asked: ScopedAt, count: int
+    connection: apsw.Connection, match: str, asked: View, count: int
 ) -> list[tuple[NoteId, Condition]]:
     """Return the best notes of the scopes for an expression, whatever their state."""
     wanted = asked.parameters(match=match, weights=COLUMN_WEIGHTS, count_max=count)
-    return _conditions(select(connection, SELECT_BY_WORDS, wanted))
+    return _conditions(select(connection, SELECT_BY_WORDS.at(asked.known_at_ms), wanted))
 
 
 def notes_by_pieces(
-    connection: apsw.Connection, match: str, asked: ScopedAt, count: int
+    connection: apsw.Connection, match: str, asked: View, count: int
 ) -> list[tuple[NoteId, Condition]]:
     """Return the best notes of the scopes that hold a run of letters, whatever their state."""
     wanted = asked.parameters(match=match, count_max=count)
-    return _conditions(select(connection, SELECT_BY_PIECES, wanted))
+    return _conditions(select(connection, SELECT_BY_PIECES.at(asked.known_at_ms), wanted))
 
 
 def notes_by_digests(
-    connection: apsw.Connection, digests: Sequence[int], asked: ScopedAt, count: int
+    connection: apsw.Connection, digests: Sequence[int], asked: View, count: int
 ) -> ScopedHolders:
     """Return the newest *count* notes of the scopes that have each digest."""
     wanted = asked.parameters(digests=json.dumps(digests), count_max=count)
     held: dict[int, dict[int, Traits]] = {}
     notes: dict[int, tuple[NoteId, Condition]] = {}
-    for digest, found in select(connection, SELECT_BY_DIGESTS, wanted):
+    for digest, found in select(connection, SELECT_BY_DIGESTS.at(asked.known_at_ms), wanted):
         for seq, traits, note_id, condition in json.loads(found):
             held.setdefault(digest, {})[seq] = Traits(traits)
             notes[seq] = NoteId(note_id), Condition(condition)
@@ -205,11 +198,11 @@ def newer_chunk_ids(
 
 
 def vectors_by_id(
-    connection: apsw.Connection, model_id: ModelId, chunk_ids: Sequence[int], asked: ScopedAt
+    connection: apsw.Connection, model_id: ModelId, chunk_ids: Sequence[int], asked: View
 ) -> ScopedVectors:
     """Return those of the chunks listed that belong to notes of the scopes."""
     wanted = asked.parameters(model_id=model_id, chunk_ids=json.dumps(chunk_ids))
-    rows = list(select(connection, SELECT_BY_CHUNKS, wanted))
+    rows = list(select(connection, SELECT_BY_CHUNKS.at(asked.known_at_ms), wanted))
     return ScopedVectors(
         notes=tuple(_conditions(row[:2] for row in rows)),
         vectors=matrix_of([row[2] for row in rows]) if rows else np.empty((0, 0), dtype=np.float32),
@@ -217,7 +210,7 @@ def vectors_by_id(
 
 
 def present_notes(
-    connection: apsw.Connection, note_ids: Sequence[NoteId], asked: ScopedAt
+    connection: apsw.Connection, note_ids: Sequence[NoteId], asked: View
 ) -> dict[NoteId, PresentNote]:
     """Return how the notes listed stand, those that are gone among them."""
     wanted = asked.parameters(note_ids=json.dumps(note_ids))

@@ -224,7 +224,7 @@ class Scribe:
 
 
 def _missed(answered: Answered) -> bool:
-    return answered.receipt.hit is Hit.MISS
+    return answered.receipt.hit is Hit.MISS and not answered.question.looks_back
 
 
 def _store(

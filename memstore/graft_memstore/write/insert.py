@@ -14,6 +14,7 @@ from graft_memstore.model import (
     ModelRole,
     NewNote,
     NoteId,
+    ScopeFilter,
     SimilarNote,
     Trust,
 )
@@ -28,6 +29,7 @@ from graft_memstore.store.notes import (
 from graft_memstore.store.pending import count_of_notes
 from graft_memstore.store.profile import Index, Profile
 from graft_memstore.store.transaction import Transaction
+from graft_memstore.visibility import View
 from graft_memstore.write.coverage import uncovered_from, wait_for_vectors
 from graft_memstore.write.identify import find_note
 from graft_memstore.write.limits import SIMILAR_MAX
@@ -162,7 +164,7 @@ class Inserter(Generic[IndexT]):
             seconds = min(PASSAGES_WAIT_SECONDS, deadline.left() / 2)
             wait_for_vectors(profile, note_ids, seconds, behind_others=False)
         with profile.snapshot() as connection:
-            return _full_reply(connection, earlier)
+            return _full_reply(connection, earlier, profile.now_ms(connection))
 
     def _title_vectors(
         self, profile: Profile[IndexT], prepared: Sequence[PreparedNote], deadline: Deadline
@@ -297,11 +299,14 @@ def _receipt_of(stored: StoredReply) -> dict[str, object]:
     }
 
 
-def _full_reply(connection: Connection, remembered: Reply) -> InsertReply:
-    """Complete what is remembered with titles and with how far the vectors are."""
+def _full_reply(connection: Connection, remembered: Reply, now_ms: int) -> InsertReply:
+    """Complete what is remembered with titles and with how far the vectors are.
+
+    Similar notes that have been hidden since are left out.
+    """
     note_ids = [NoteId(each["id"]) for each in remembered["notes"]]
     alike = [NoteId(note_id) for each in remembered["notes"] for note_id, _ in each["similar"]]
-    titles = read_titles(connection, alike)
+    titles = read_titles(connection, alike, View(scope=ScopeFilter(all=True), now_ms=now_ms))
     pending = count_of_notes(connection, note_ids)
     return InsertReply(
         notes=tuple(

@@ -165,7 +165,10 @@ def test_a_dead_end_that_is_the_answer_is_called_one(command: Command, memstore:
 def test_a_search_marks_dead_ends(command: Command, memstore: FakeState) -> None:
     memstore.retrieve_reply.results.append(
         recall_service_pb2.RetrievedNote(
-            id=ID, title="Polyfilling fetch", kind=note_pb2.NOTE_KIND_DEAD_END
+            id=ID,
+            title="Polyfilling fetch",
+            kind=note_pb2.NOTE_KIND_DEAD_END,
+            trust=note_pb2.TRUST_OBSERVED,
         )
     )
 

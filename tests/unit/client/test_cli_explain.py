@@ -36,18 +36,20 @@ def told() -> pb.ExplainResponse:
         degraded=["vector"],
         looked_at=[
             pb.LookedAtNote(
-                id=NOTE, probability=0.88, now=pb.NOTE_CONDITION_SHOWN, title="a \x1b title"
+                id=NOTE, probability=0.88, now=note_pb2.NOTE_CONDITION_SHOWN, title="a \x1b title"
             ),
-            pb.LookedAtNote(id=GONE, probability=0.01, now=pb.NOTE_CONDITION_DELETED),
+            pb.LookedAtNote(id=GONE, probability=0.01, now=note_pb2.NOTE_CONDITION_DELETED),
         ],
         withheld=[
             pb.WithheldNote(
                 id=NOTE,
-                condition=pb.NOTE_CONDITION_NO_LONGER_VALID,
-                now=pb.NOTE_CONDITION_NO_LONGER_VALID,
+                condition=note_pb2.NOTE_CONDITION_NO_LONGER_VALID,
+                now=note_pb2.NOTE_CONDITION_NO_LONGER_VALID,
             ),
             pb.WithheldNote(
-                id=GONE, condition=pb.NOTE_CONDITION_RETIRED, now=pb.NOTE_CONDITION_DELETED
+                id=GONE,
+                condition=note_pb2.NOTE_CONDITION_RETIRED,
+                now=note_pb2.NOTE_CONDITION_DELETED,
             ),
         ],
         scopes=["project:host/o/n", "user"],

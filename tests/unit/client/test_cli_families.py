@@ -7,7 +7,12 @@ import pytest
 from tests.unit.client.conftest import Command
 from tests.unit.client.fake_memstore import FakeState
 
-from graft.memory.v1 import daemon_service_pb2, profiles_service_pb2, recall_service_pb2
+from graft.memory.v1 import (
+    daemon_service_pb2,
+    note_pb2,
+    profiles_service_pb2,
+    recall_service_pb2,
+)
 from graft.wire.models import STARTER
 from graft_client.cli.models import complete_models_or_files
 from graft_client.cli.options import META_KEY, complete_profiles
@@ -161,7 +166,12 @@ def test_results_are_lines_of_values_where_no_person_looks(
     memstore.retrieve_reply = recall_service_pb2.RetrieveResponse(
         results=[
             recall_service_pb2.RetrievedNote(
-                id="a" * 24 + "12345678", title="tab\there", score=0.5, keywords=["k", "j"]
+                id="a" * 24 + "12345678",
+                title="tab\there",
+                score=0.5,
+                keywords=["k", "j"],
+                trust=note_pb2.TRUST_DISPUTED,
+                trust_reason="not here",
             )
         ],
         degraded=["vector"],
@@ -171,7 +181,7 @@ def test_results_are_lines_of_values_where_no_person_looks(
     memstore.retrieve_reply.Clear()
     nothing = command("retrieve", "x", "--scope", "user")
 
-    assert found.out == "12345678\t0.5000\ttab\\there\tk, j\n"
+    assert found.out == "12345678\t0.5000\ttab\\there [disputed: not here]\tk, j\n"
     assert "without vector" in found.err
     assert (nothing.out, nothing.code) == ("", 0)
     assert "nothing found" in nothing.err

@@ -103,6 +103,7 @@ def test_explore_prints_the_documented_object(command: Command, memstore: FakeSt
         "cosine": 0.9,
         "depth": 0,
         "trust": "observed",
+        "trust_reason": "",
         "keywords": ["tls"],
         "scope": "user",
     }

@@ -215,3 +215,45 @@ def test_a_person_sees_what_became_of_a_note(
     assert "superseded, observed" in shown
     assert "because:    moved" in shown
     assert f"replaced by:{new}" in shown.replace("replaced by: ", "replaced by:")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "method"),
+    [
+        (("query", "port"), "Query"),
+        (("retrieve", "port"), "Retrieve"),
+        (("explore", "port"), "Explore"),
+        (("list",), "ListNotes"),
+        (("get", "0193a7a0"), "GetNote"),
+    ],
+)
+def test_every_read_looks_back_by_both_clocks(
+    graft: Graft, memstore: FakeState, command: Command, arguments: tuple[str, ...], method: str
+) -> None:
+    graft.insert("port 1")
+    times = ("--valid-at", "2026-03-01T00:00:00Z", "--known-at", "2026-03-01T09:00:00+09:00")
+
+    assert command(*arguments, *times).code == 0
+    assert command(*arguments).code == 0
+    naive = command(*arguments, "--known-at", "2026-03-01T00:00:00")
+
+    back, now = memstore.requests(method)
+    instants = back.as_of  # type: ignore[attr-defined]
+    assert (instants.valid_at_ms, instants.known_at_ms) == (1_772_323_200_000, 1_772_323_200_000)
+    assert not now.HasField("as_of")  # type: ignore[attr-defined]
+    assert naive.code == 2
+    assert "no offset" in naive.err
+
+
+def test_both_clients_look_back_alike(graft: Graft, memstore: FakeState) -> None:
+    graft.query("port", valid_at=MARCH)
+    list(graft.list(known_at=MARCH))
+
+    (asked,) = memstore.requests("Query")
+    (listed,) = memstore.requests("ListNotes")
+    assert asked.as_of.HasField("valid_at_ms")  # type: ignore[attr-defined]
+    assert not asked.as_of.HasField("known_at_ms")  # type: ignore[attr-defined]
+    assert listed.as_of.HasField("known_at_ms")  # type: ignore[attr-defined]
+    for name in ("query", "retrieve", "explore", "get"):
+        parameters = [inspect.signature(getattr(each, name)) for each in (Graft, AsyncGraft)]
+        assert parameters[0] == parameters[1]

@@ -23,11 +23,10 @@ from graft_client import (
 )
 from graft_client.calls import BATCH_NOTES, batches
 from graft_client.errors import InputError
-from graft_client.explanations import Condition
 from graft_client.operation import Operation
 from graft_client.operations import Listing
 from graft_client.requests import NewNote, parse_source
-from graft_client.results import Source
+from graft_client.results import Condition, Source
 from graft_client.scope import ScopeChoice
 from graft_client.times import to_milliseconds
 
@@ -109,7 +108,7 @@ def test_the_words_for_states_kinds_and_sources_are_those_of_the_protos() -> Non
     }
     conditions = {
         name.removeprefix("NOTE_CONDITION_").lower().replace("_", " ")
-        for name in recall_service_pb2.NoteCondition.DESCRIPTOR.values_by_name
+        for name in note_pb2.NoteCondition.DESCRIPTOR.values_by_name
     }
 
     assert set(get_args(Condition)) == conditions - {"unspecified"}

@@ -79,7 +79,11 @@ def test_the_condition_in_code_is_that_of_the_statement(state: NoteState) -> Non
         connection.execute("DELETE FROM state")
         connection.execute("INSERT INTO state VALUES (?, ?, ?, ?, ?)", row)
 
-        ((said,),) = connection.execute(f"SELECT {CONDITION} FROM state", {"now": NOW_MS})  # noqa: S608
+        for valid_at in (NOW_MS, NOW_MS - 1, NOW_MS + 1):
+            ((said,),) = connection.execute(
+                f"SELECT {CONDITION} FROM state",  # noqa: S608
+                {"now": NOW_MS, "valid_at": valid_at},
+            )
 
-        assert condition_of(timed, NOW_MS) == said
+            assert condition_of(timed, NOW_MS, valid_at) == said
     connection.close()

@@ -19,6 +19,7 @@ from graft_memstore.recall.classify import (
 )
 from graft_memstore.recall.index import VectorIndex
 from graft_memstore.store.keywords import count_carriers
+from graft_memstore.visibility import View
 
 TITLE = "Kafka consumer lag grows after a rebalance"
 
@@ -123,7 +124,7 @@ def test_hidden_notes_do_not_make_a_keyword_common(store: NoteStore) -> None:
         store.add(f"note {number}", keywords=["streaming"], scope="project:b")
 
     count = count_carriers(
-        store.connection, ["streaming", "absent"], HERE, now_ms=NOW_MS, count_max=100
+        store.connection, ["streaming", "absent"], View(scope=HERE, now_ms=NOW_MS), 100
     )
 
     assert count == {"streaming": 1}

@@ -13,7 +13,7 @@ from graft_memstore.recall.evidence import (
     compare_words,
     weigh,
 )
-from graft_memstore.store.search import FoldedText
+from graft_memstore.store.folded import FoldedText
 
 QUESTION = "rotate certificates of the staging proxy"
 COUNTS = {"rotate": 2, "certificates": 3, "of": 40, "the": 45, "staging": 5, "proxy": 4}

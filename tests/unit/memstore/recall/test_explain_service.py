@@ -117,9 +117,9 @@ def test_a_note_that_is_hidden_since_is_its_id_and_state_alone(served: Served) -
         shown: TITLE + " thrice",
     }
     assert told == {
-        retired: (pb.NOTE_CONDITION_RETIRED, ""),
-        deleted: (pb.NOTE_CONDITION_DELETED, ""),
-        shown: (pb.NOTE_CONDITION_SHOWN, TITLE + " thrice"),
+        retired: (note_pb2.NOTE_CONDITION_RETIRED, ""),
+        deleted: (note_pb2.NOTE_CONDITION_DELETED, ""),
+        shown: (note_pb2.NOTE_CONDITION_SHOWN, TITLE + " thrice"),
     }
 
 
@@ -137,7 +137,7 @@ def test_withheld_notes_of_the_asked_scopes_are_named_and_no_others(served: Serv
     told = served.explain(everywhere.receipt)
 
     assert [(each.id, each.condition) for each in here.withheld] == [
-        (retired, pb.NOTE_CONDITION_RETIRED)
+        (retired, note_pb2.NOTE_CONDITION_RETIRED)
     ]
     assert elsewhere not in str(here)
     assert {each.id for each in told.withheld} == {retired, elsewhere}
@@ -158,8 +158,8 @@ def test_a_withheld_note_that_is_deleted_since_is_said_to_be(served: Served) -> 
     (withheld,) = served.explain(receipt).withheld
     assert (withheld.id, withheld.condition, withheld.now) == (
         note_id,
-        pb.NOTE_CONDITION_RETIRED,
-        pb.NOTE_CONDITION_DELETED,
+        note_pb2.NOTE_CONDITION_RETIRED,
+        note_pb2.NOTE_CONDITION_DELETED,
     )
 
 

@@ -18,7 +18,7 @@ from graft_memstore.model import NoteId, Trust
 from graft_memstore.recall.explore import ExploreAnswer, WalkBounds, explore
 from graft_memstore.recall.index import VectorIndex
 from graft_memstore.store.edges import FoundEdge, heaviest_edges, insert_edges
-from graft_memstore.visibility import RANKED_BELOW
+from graft_memstore.visibility import RANKED_BELOW, View
 
 ONE = WalkBounds(depth=3, beam=1)
 START = "Kafka consumer lag grows after a rebalance"
@@ -238,7 +238,7 @@ def test_the_heaviest_edges_of_a_note_are_walked_and_no_more_than_asked_for(
     for number in range(2, 7):
         join(store, (1, number), weight=number / 10)
 
-    found = heaviest_edges(store.connection, 1, HERE, now_ms=NOW_MS, count_max=3)
+    found = heaviest_edges(store.connection, 1, View(scope=HERE, now_ms=NOW_MS), 3)
 
     assert [(each.dst, each.weight) for each in found] == [(6, 0.6), (5, 0.5), (4, 0.4)]
 

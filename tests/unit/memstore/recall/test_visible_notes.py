@@ -25,7 +25,7 @@ from graft_memstore.signature import signatures
 from graft_memstore.store import search
 from graft_memstore.store.search import Eligible
 from graft_memstore.store.signatures import holders_of
-from graft_memstore.visibility import MAY_BE_STRONG
+from graft_memstore.visibility import MAY_BE_STRONG, View
 
 TITLE = "Kafka consumer lag grows after a rebalance"
 ERROR = "org.apache.kafka.CommitFailedException: the group has already rebalanced"
@@ -189,11 +189,11 @@ def test_notes_elsewhere_are_those_that_wider_scopes_would_show(
     store.add(TITLE, BODY, scope=scope, state=state)
     store.add("another note", scope="team:x")
 
-    elsewhere = search.count_elsewhere(store.connection, HERE, NOW_MS)
+    elsewhere = search.count_elsewhere(store.connection, View(scope=HERE, now_ms=NOW_MS))
 
     # Hidden here for its scope alone, a note counts; hidden for its state, it never does.
     assert elsewhere == 1 + (scope not in HERE.scopes)
-    assert search.count_elsewhere(store.connection, EVERYWHERE, NOW_MS) == 0
+    assert search.count_elsewhere(store.connection, View(scope=EVERYWHERE, now_ms=NOW_MS)) == 0
 
 
 def test_a_hidden_note_elsewhere_is_not_counted(store: NoteStore) -> None:
@@ -201,7 +201,7 @@ def test_a_hidden_note_elsewhere_is_not_counted(store: NoteStore) -> None:
         if expected == HIDDEN and state != State():
             store.add(TITLE, scope="project:b", state=state)
 
-    assert search.count_elsewhere(store.connection, HERE, NOW_MS) == 0
+    assert search.count_elsewhere(store.connection, View(scope=HERE, now_ms=NOW_MS)) == 0
 
 
 def test_hidden_notes_do_not_push_out_what_is_seen(store: NoteStore, any_index: str) -> None:

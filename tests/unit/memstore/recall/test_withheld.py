@@ -19,7 +19,8 @@ from graft_memstore.recall.answer import Question
 from graft_memstore.recall.index import VectorIndex
 from graft_memstore.recall.query import answer_query
 from graft_memstore.recall.withheld import PLACES, WITHHELD_MAX, find_withheld
-from graft_memstore.store.withheld import ScopedAt, present_notes
+from graft_memstore.store.withheld import present_notes
+from graft_memstore.visibility import View
 
 TITLE = "Kafka consumer lag grows after a rebalance"
 BODY = "Set max.poll.interval.ms above the slowest batch."
@@ -76,7 +77,7 @@ def test_a_title_is_told_later_exactly_when_a_query_shows_it(
 ) -> None:
     note_id, gone = store.add(TITLE, BODY, state=state), NoteId("f" * 32)
 
-    found = present_notes(store.connection, [note_id, gone], ScopedAt(scope=HERE, now_ms=NOW_MS))
+    found = present_notes(store.connection, [note_id, gone], View(scope=HERE, now_ms=NOW_MS))
 
     assert (found[note_id].condition, found[gone].condition) == (condition, Condition.DELETED)
     assert found[note_id].title == (TITLE if condition is Condition.SHOWN else "")
@@ -90,7 +91,7 @@ def test_another_scope_s_notes_are_never_named(store: NoteStore, any_index: str)
 
     here = withheld(store, ask(TITLE, scope=HERE), index)
     everywhere = withheld(store, ask(TITLE, scope=EVERYWHERE), index)
-    titles = present_notes(store.connection, [other], ScopedAt(scope=HERE, now_ms=NOW_MS))
+    titles = present_notes(store.connection, [other], View(scope=HERE, now_ms=NOW_MS))
 
     assert here == [(mine, Condition.SUPERSEDED)]
     assert {note_id for note_id, _ in everywhere} == {mine, other}

@@ -10,6 +10,7 @@ from graft_memstore.applicability import Fit
 from graft_memstore.gate import Hit
 from graft_memstore.model import Condition, Lifecycle, NoteKind, SourceKind, Trust
 from graft_memstore.service.convert import (
+    CONDITIONS,
     FITS,
     HITS,
     KINDS,
@@ -17,7 +18,6 @@ from graft_memstore.service.convert import (
     SOURCE_KINDS,
     TRUSTS,
 )
-from graft_memstore.service.explained import CONDITIONS
 
 
 @pytest.mark.parametrize(
@@ -29,7 +29,7 @@ from graft_memstore.service.explained import CONDITIONS
         (Fit, FITS, note_pb2.Fit, "FIT_"),
         (SourceKind, SOURCE_KINDS, note_pb2.SourceKind, "SOURCE_KIND_"),
         (Hit, HITS, recall_service_pb2.Hit, "HIT_"),
-        (Condition, CONDITIONS, recall_service_pb2.NoteCondition, "NOTE_CONDITION_"),
+        (Condition, CONDITIONS, note_pb2.NoteCondition, "NOTE_CONDITION_"),
     ],
 )
 def test_every_word_has_its_number_and_every_number_its_word(

@@ -12,6 +12,7 @@ import pytest
 import graft_memstore.store
 from graft_memstore.store.database import open_connection
 from graft_memstore.store.migrate import migrate
+from graft_memstore.visibility import Timed
 
 PARAMETER = re.compile(r":([a-z_]+)")
 RUN_TIME_TABLE = "{}"
@@ -37,6 +38,8 @@ def statements() -> dict[str, str]:
                 continue
             if RUN_TIME_TABLE not in value:
                 found[f"store.{module.name}.{name}"] = value
+            if isinstance(value, Timed):
+                found[f"store.{module.name}.{name} of the past"] = value.then
     return found
 
 

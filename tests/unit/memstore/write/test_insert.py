@@ -23,6 +23,7 @@ from graft_memstore.model import (
 )
 from graft_memstore.store.requests import RECEIPT_MS
 from graft_memstore.store.stats import read_stats
+from graft_memstore.visibility import View
 
 FULL = NewNote(
     title="pip cannot see the proxy",
@@ -347,7 +348,8 @@ def test_counts_tell_what_is_here_and_what_is_elsewhere(room: Room) -> None:
     room.delete(room.insert(note=NewNote(title="gone", scope="user")).id, caller=AGENT)
 
     with room.profile.snapshot() as connection:
-        stats = read_stats(connection, ScopeFilter(scopes=("user", "project:b")))
+        here = ScopeFilter(scopes=("user", "project:b"))
+        stats = read_stats(connection, View(scope=here, now_ms=room.clock.ms))
 
     assert (stats.notes, stats.inactive_notes, stats.notes_elsewhere) == (4, 1, 2)
     assert stats.scopes == (("user", 3), ("project:b", 1))

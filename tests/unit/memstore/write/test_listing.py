@@ -12,7 +12,7 @@ from graft_memstore.model import Lifecycle, NewNote, Note, ScopeFilter, Trust
 from graft_memstore.service.page_token import page_of, token_after
 from graft_memstore.store.full_notes import read_full_page
 from graft_memstore.store.notes import PageFilter
-from graft_memstore.visibility import VISIBLE, visible_parameters
+from graft_memstore.visibility import VISIBLE, View
 
 EVERYWHERE = PageFilter(scope=ScopeFilter(all=True))
 
@@ -146,7 +146,7 @@ def test_a_listing_shows_exactly_what_a_search_may_see(
         with still_room.profile.snapshot() as connection:
             rows = connection.execute(
                 "WITH " + VISIBLE + "SELECT title FROM visible",  # noqa: S608
-                visible_parameters(ScopeFilter(all=True), now),
+                View(scope=ScopeFilter(all=True), now_ms=now).parameters(),
             )
             visible.append(len(rows.fetchall()))
 
