@@ -13,14 +13,9 @@ from graft_memstore.recall.index import VectorIndex
 from graft_memstore.recall.query import CANDIDATES_WANTED, judge
 from graft_memstore.store.applies import PLAIN, read_particulars
 from graft_memstore.store.database import Connection
+from graft_memstore.store.folded import FOLDED_CHARS_MAX
 from graft_memstore.store.full_notes import read_full_notes
-from graft_memstore.store.search import (
-    FOLDED_CHARS_MAX,
-    Eligible,
-    FoundNote,
-    found_notes,
-    last_seq,
-)
+from graft_memstore.store.search import Eligible, FoundNote, found_notes, last_seq
 from graft_memstore.visibility import MAY_BE_STRONG
 
 PROBED_MAX = 200
