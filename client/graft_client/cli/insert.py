@@ -163,12 +163,12 @@ def _write_inserted(output: Output, inserted: Inserted) -> None:
         )
     if inserted.degraded:
         talk_degraded(output, inserted.degraded)
-    elif inserted.pending:
-        output.say(f"graft: {count_of(inserted.pending, 'text')} still to embed, in the background")
+    else:
+        _say_pending(output, inserted.pending)
 
 
 def _insert_lines(session: Session, file: BinaryIO, *, wait: bool) -> None:
-    stored = duplicates = answers = 0
+    stored = duplicates = answers = pending = 0
     scopes: dict[str, None] = {}
     line = ProgressLine(session.output)
     try:
@@ -179,6 +179,7 @@ def _insert_lines(session: Session, file: BinaryIO, *, wait: bool) -> None:
                 scopes[inserted.scope] = None
                 duplicates += inserted.duplicate
                 answers += inserted.answers
+                pending += inserted.pending
             stored += len(batch)
             line.draw(f"graft: {count_of(stored, 'note')} saved")
     except GraftError as error:
@@ -194,6 +195,12 @@ def _insert_lines(session: Session, file: BinaryIO, *, wait: bool) -> None:
         session.output.line(f"saved {count_of(stored, 'note')}{where}{there}")
         if answers:
             session.output.line(f"  answers {count_of(answers, 'earlier question')} (graft misses)")
+        _say_pending(session.output, pending)
+
+
+def _say_pending(output: Output, pending: int) -> None:
+    if pending:
+        output.say(f"graft: {count_of(pending, 'text')} still to embed, in the background")
 
 
 @contextmanager

@@ -68,6 +68,7 @@ class FakeState:
         default_factory=recall_service_pb2.ClearMissesResponse
     )
     insert_answers: int = 0
+    insert_pending: int = 0
     status_reply: daemon_service_pb2.GetStatusResponse = field(
         default_factory=lambda: daemon_service_pb2.GetStatusResponse(pid=4242, build="0.1.0+1")
     )
@@ -324,7 +325,9 @@ class FakeMemstore(
             if new.HasField(name):
                 setattr(note, name, getattr(new, name))
         self.state.notes[note.id] = note
-        return _inserted(note, duplicate=False, answers=self.state.insert_answers)
+        inserted = _inserted(note, duplicate=False, answers=self.state.insert_answers)
+        inserted.pending = self.state.insert_pending
+        return inserted
 
     def find(self, piece: str, context: grpc.ServicerContext) -> note_pb2.Note:
         fits = [

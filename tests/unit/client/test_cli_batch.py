@@ -26,6 +26,21 @@ def test_every_line_becomes_a_note_in_order(command: Command, memstore: FakeStat
     assert [json.loads(line)["duplicate"] for line in replies.out.splitlines()] == [True] * 70
 
 
+def test_what_still_waits_for_the_model_is_told_for_one_note_and_for_many(
+    command: Command, memstore: FakeState
+) -> None:
+    memstore.insert_pending = 2
+
+    one = command("insert", "--title", "t")
+    many = command("insert", "--jsonl", "-", stdin=lines({"title": "u"}, {"title": "v"}))
+    memstore.insert_pending = 0
+    none = command("insert", "--jsonl", "-", stdin=lines({"title": "w"}))
+
+    assert "graft: 2 texts still to embed, in the background" in one.err
+    assert "graft: 4 texts still to embed, in the background" in many.err
+    assert "to embed" not in none.err
+
+
 def test_a_bad_line_is_named_with_what_was_saved_before(
     command: Command, memstore: FakeState
 ) -> None:
