@@ -60,6 +60,7 @@ class Calls:
         self._settings = configuration.settings
         self._profile = configuration.profile
         self._project: Project | None = configuration.project()
+        self._bound = configuration.bound_scopes
         self._new_request_id = new_request_id
 
     @property
@@ -73,13 +74,17 @@ class Calls:
 
     def read_scopes(self, scope: str | AllScopes) -> ScopeChoice:
         """Say where a read looks; an empty *scope* means the setting, else the directory's."""
-        return read_scopes(self._project, scope or self._settings.text("scope"))
+        chosen = scope or self._settings.text("scope")
+        if self._bound and not chosen:
+            return ScopeChoice(scopes=self._bound)
+        return read_scopes(self._project, chosen)
 
     def complete(self, note: NewNote) -> NewNote:
         """Fill in scope, author and the project of files and commits."""
         chosen = note.scope or self._settings.text("scope")
-        # A correction stands where the corrected note does, unless somebody says otherwise.
-        at_home = note.supersedes and not chosen
+        # A correction stands where the corrected note does, unless somebody says otherwise; what
+        # a bound caller saves, where the service puts it.
+        at_home = (note.supersedes or self._bound) and not chosen
         return replace(
             note,
             scope="" if at_home else write_scope(self._project, chosen),

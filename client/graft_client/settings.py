@@ -1,8 +1,8 @@
 """What one program's calls go by: home, settings and who calls; the client's only look outside."""
 
 import os
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TypedDict
 
@@ -63,6 +63,7 @@ class Configuration:
         directory: working directory, which the default scope comes from.
         door: kind of program that calls, one of ``graft.wire.metadata.DOORS``.
         environ: the caller's environment; a service that is started gets a part of it.
+        bound_scopes: scopes that no call looks beyond, whatever it asks; empty: it is not bound.
     """
 
     home: Home
@@ -70,6 +71,7 @@ class Configuration:
     directory: Path
     door: str
     environ: Mapping[str, str]
+    bound_scopes: tuple[str, ...] = ()
 
     @property
     def profile(self) -> str:
@@ -99,7 +101,8 @@ class Configuration:
     def metadata(self, build: str) -> tuple[tuple[str, str], ...]:
         """Give the metadata of every call; *build* is this program's own."""
         session = self.environ.get(SESSION_VARIABLE, "")
-        return CallMetadata(session=session, door=self.door, build=build).to_pairs()
+        told = CallMetadata(session=session, door=self.door, build=build, bound=self.bound_scopes)
+        return told.to_pairs()
 
 
 def configure(
@@ -109,6 +112,7 @@ def configure(
     door: str = "library",
     directory: str | Path | None = None,
     environ: Mapping[str, str] | None = None,
+    bound_scopes: Sequence[str] = (),
 ) -> Configuration:
     """Read the environment and the settings file; *flags* beat both.
 
@@ -118,6 +122,7 @@ def configure(
         door: kind of program that calls.
         directory: working directory; None: the process's own.
         environ: environment; None: the process's own.
+        bound_scopes: scopes that no call may look beyond, for programs that answer agents.
 
     Raises:
         SettingsError: a value cannot be used, or the settings file cannot be read.
@@ -127,7 +132,7 @@ def configure(
     )
     if problems:
         raise SettingsError(problems[0])
-    return configuration
+    return replace(configuration, bound_scopes=tuple(bound_scopes))
 
 
 def configure_with_what_is_good(

@@ -23,7 +23,7 @@ from graft.memory.v1 import (
 )
 from graft.wire.build import build_id
 from graft.wire.daemon import Control, DaemonOptions, run_daemon
-from graft.wire.errors import ServiceError
+from graft.wire.errors import ServiceError, StoppingError
 from graft.wire.events import start_logging
 from graft.wire.health import set_serving
 from graft_memstore.embedder_process import Launch
@@ -36,11 +36,13 @@ from graft_memstore.service.lifecycle import LifecycleServicer
 from graft_memstore.service.notes import NotesServicer
 from graft_memstore.service.profiles import ProfilesServicer
 from graft_memstore.service.recall import RecallServicer
+from graft_memstore.service.wall import WallInterceptor
 from graft_memstore.settings import MemstoreSettings
 from graft_memstore.store.profiles import Profiles, StoreOptions
 from graft_memstore.upkeep.closer import Closer
 from graft_memstore.upkeep.resume import has_work
 from graft_memstore.upkeep.upkeep import Upkeep
+from graft_memstore.wall import Wall
 from graft_memstore.write.insert import Inserter
 
 SERVICE = "memstore"
@@ -68,6 +70,7 @@ def serve(settings: MemstoreSettings, ready_fd: int | None) -> int:
             idle_minutes=settings.values.number("idle_minutes"),
             ready_fd=ready_fd,
             not_use=NOT_USE,
+            interceptors=(WallInterceptor(memstore.profiles, memstore.find_receipt),),
         ),
         register=memstore.register,
         busy=memstore.upkeep.busy,
@@ -142,6 +145,18 @@ class Memstore:
         set_serving(control.health, names, serving=True)
         threading.Thread(target=self.resume, name="resume", daemon=True).start()
         return names
+
+    def find_receipt(self, profile_name: str, piece: str, wall: Wall) -> str:
+        """Return the id of a receipt by a piece of it; see `Scribe.find`.
+
+        Raises:
+            ServiceError: there is none, or nobody knows any more.
+        """
+        with self.profiles.use(profile_name) as profile:
+            scribe = self.upkeep.scribe(profile.name)
+            if scribe is None:
+                raise StoppingError("the service is stopping; call again to start it anew")
+            return scribe.find(piece, wall).receipt_id
 
     def resume(self) -> None:
         """Open the profiles whose work an earlier process did not finish."""

@@ -79,18 +79,6 @@ CROSS JOIN visible ON visible.note_id = wanted.value
 """
 )
 
-# The first half runs over the index of ids, the second over notes_by_suffix; two are enough to
-# know that a piece is ambiguous.
-SELECT_IDS_BY_PIECE = """
-SELECT id FROM (
-    SELECT id FROM notes WHERE id >= :piece AND id < :after_piece
-    UNION
-    SELECT id FROM notes
-    WHERE substr(id, 25) = substr(:piece, -8) AND substr(id, -length(:piece)) = :piece
-)
-LIMIT 2
-"""
-
 # What is in force is listed as searches show it; what is superseded or retired, when it is asked
 # for by name. What is held or rejected is listed by no read.
 LISTED = (
@@ -269,14 +257,6 @@ def find_same_content(
     """Return the notes of *scope* with this content, whatever their state, newest first."""
     rows = select(connection, SELECT_BY_CONTENT, {"content_hash": content_hash, "scope": scope})
     return [KnownNote(id=NoteId(row[0]), state=state_from(row[1:])) for row in rows]
-
-
-def find_ids(connection: apsw.Connection, piece: str) -> list[NoteId]:
-    """Return up to two ids that begin or end with *piece*, 8 to 32 lower-case hex digits."""
-    # "g" follows every hex digit, so this is the first text after all that begin with the piece.
-    after = piece + AFTER_EVERY_ID
-    rows = select(connection, SELECT_IDS_BY_PIECE, {"piece": piece, "after_piece": after})
-    return [NoteId(row[0]) for row in rows]
 
 
 def read_page(

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 import apsw
 
 from graft_memstore.model import ReceiptId
-from graft_memstore.store.rows import change, select
+from graft_memstore.store.rows import Parameters, change, select
 
 RECEIPTS_MAX = 5_000
 """Receipts that are kept; the oldest make room for new ones."""
@@ -20,8 +20,7 @@ DELETE_OLD_RECEIPTS = """
 DELETE FROM receipts WHERE seq <= (SELECT max(seq) FROM receipts) - :count_max
 """
 
-# The first half runs over the index of ids, the second over receipts_by_suffix; two are enough to
-# know that a piece is ambiguous.
+# The first half runs over the index of ids, the second over receipts_by_suffix.
 SELECT_RECEIPTS_BY_PIECE = """
 SELECT receipt_id, content FROM (
     SELECT receipt_id, content FROM receipts
@@ -31,8 +30,12 @@ SELECT receipt_id, content FROM (
     WHERE substr(receipt_id, 25) = substr(:piece, -8)
       AND substr(receipt_id, -length(:piece)) = :piece
 )
-LIMIT 2
+LIMIT :count_max
 """
+
+FITTING_MAX = 16
+"""Receipts that a piece of an id is followed to: two are enough to know that it is ambiguous, and
+some may be none that their asker may see."""
 
 AFTER_EVERY_DIGIT = "g"
 
@@ -50,7 +53,11 @@ def delete_old_receipts(connection: apsw.Connection) -> None:
 
 
 def find_receipts(connection: apsw.Connection, piece: str) -> Mapping[ReceiptId, str]:
-    """Return up to two receipts whose ids begin or end with *piece*, 8 to 32 lower-case digits."""
-    wanted = {"piece": piece, "after_piece": piece + AFTER_EVERY_DIGIT}
+    """Return receipts whose ids begin or end with *piece*, 8 to 32 lower-case digits."""
+    wanted: Parameters = {
+        "piece": piece,
+        "after_piece": piece + AFTER_EVERY_DIGIT,
+        "count_max": FITTING_MAX,
+    }
     rows = select(connection, SELECT_RECEIPTS_BY_PIECE, wanted)
     return {ReceiptId(receipt_id): content for receipt_id, content in rows}

@@ -24,6 +24,7 @@ from graft_memstore.store.profile import Profile
 from graft_memstore.store.receipts import delete_old_receipts, find_receipts, insert_receipt
 from graft_memstore.store.transaction import Transaction
 from graft_memstore.upkeep.back_off import BackOff
+from graft_memstore.wall import Wall
 from graft_memstore.write.identify import check_piece
 from graft_memstore.write.misses import Missed, keep_misses
 
@@ -95,8 +96,10 @@ class Scribe:
             self._make_room()
             self._changed.notify_all()
 
-    def find(self, piece: str) -> Receipt:
+    def find(self, piece: str, wall: Wall | None = None) -> Receipt:
         """Return the receipt whose id *piece* is, or begins or ends, written or not.
+
+        With a *wall*, one of an answer that looked beyond it is as one that is nowhere.
 
         Raises:
             BadFieldError: *piece* is neither 32 hex digits nor 8 or more of them.
@@ -108,15 +111,17 @@ class Scribe:
         # What has left the queue when it is looked at is in the file by now.
         waiting = {each.receipt.receipt_id: each for each in self._fitting(wanted)}
         with self._profile.snapshot() as connection:
-            written = find_receipts(connection, wanted)
-            if len(waiting.keys() | written.keys()) > 1:
-                raise AmbiguousIdError(
-                    f"{wanted} fits several receipts; give more digits of the id"
-                )
-            for content in written.values():
-                return decode_receipt(content)
-            for answered in waiting.values():
-                return self._completed(connection, [answered])[0]
+            found = {
+                receipt_id: decode_receipt(content)
+                for receipt_id, content in find_receipts(connection, wanted).items()
+            }
+            for receipt_id in waiting.keys() - found.keys():
+                found[receipt_id] = self._completed(connection, [waiting[receipt_id]])[0]
+        fitting = [each for each in found.values() if wall is None or wall.holds_all(each.scope)]
+        if len(fitting) > 1:
+            raise AmbiguousIdError(f"{wanted} fits several receipts; give more digits of the id")
+        if fitting:
+            return fitting[0]
         raise ReceiptNotFoundError(
             f"no receipt has the id {wanted}; those of the last answers alone are kept, so ask the "
             "question again"

@@ -3,9 +3,9 @@
 import re
 
 from graft.wire.errors import AmbiguousIdError, BadFieldError, NoteNotFoundError
-from graft_memstore.model import NoteId
+from graft_memstore.model import NoteId, ScopeFilter
 from graft_memstore.store.database import Connection
-from graft_memstore.store.notes import find_ids
+from graft_memstore.store.note_ids import find_ids
 
 ID_PIECE = re.compile(r"[0-9a-f]{8,32}")
 SHOWN_CHARS_MAX = 80
@@ -27,8 +27,12 @@ def check_piece(piece: str, field: str) -> str:
     return wanted
 
 
-def find_note(connection: Connection, piece: str, field: str = "id") -> NoteId:
+def find_note(
+    connection: Connection, piece: str, field: str = "id", within: ScopeFilter | None = None
+) -> NoteId:
     """Return the note whose id *piece*, given in *field*, is, or begins or ends.
+
+    Where it is to lie *within* scopes, one of another scope is as one that is nowhere.
 
     Raises:
         BadFieldError: *piece* is neither 32 hex digits nor 8 or more of them.
@@ -36,7 +40,7 @@ def find_note(connection: Connection, piece: str, field: str = "id") -> NoteId:
         NoteNotFoundError: it fits none.
     """
     wanted = check_piece(piece, field)
-    found = find_ids(connection, wanted)
+    found = find_ids(connection, wanted, within)
     if not found:
         raise NoteNotFoundError(f"no note has the id {wanted}; see: graft list")
     if len(found) > 1:

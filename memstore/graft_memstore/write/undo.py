@@ -72,10 +72,15 @@ def undo(transaction: Transaction, event_seq: int, saying: Saying) -> tuple[Note
 def _event(connection: Connection, event_seq: int) -> Event:
     event = read_event(connection, event_seq)
     if event is None:
-        raise EventNotFoundError(
-            f"no event has the number {event_seq}; the last one is that of the last change"
-        )
+        raise event_not_found(event_seq)
     return event
+
+
+def event_not_found(event_seq: int) -> EventNotFoundError:
+    """Return the refusal of an event that is not there."""
+    return EventNotFoundError(
+        f"no event has the number {event_seq}; the last one is that of the last change"
+    )
 
 
 def _note_of(connection: Connection, event: Event) -> NoteId:

@@ -40,6 +40,7 @@ class DaemonOptions:
         ready_fd: descriptor to tell when it listens; None when nobody waits.
         not_use: full names of methods that do not count as use.
         log_bytes_max: size from which on its log is put aside, looked at once a second.
+        interceptors: see `build_server`.
     """
 
     home: Home
@@ -49,6 +50,7 @@ class DaemonOptions:
     ready_fd: int | None
     not_use: tuple[str, ...] = ()
     log_bytes_max: int = LOG_BYTES_MAX
+    interceptors: tuple[grpc.ServerInterceptor, ...] = ()
 
 
 class Control:
@@ -132,7 +134,7 @@ def run_daemon(
     control = Control(activity, busy)
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: control.request_stop())
-    server = build_server(options.domain, activity)
+    server = build_server(options.domain, activity, options.interceptors)
     names = register(server, control)
     _add_standard_services(server, control, names)
     path = options.home.socket(options.service)

@@ -8,11 +8,14 @@ from urllib.parse import quote, unquote
 PROTOCOL_NUMBER = 1
 VALUE_BYTES_MAX = 256
 PROTOCOL_DIGITS_MAX = 5
+_SAFE = ";+.,:/@-_="
 DOORS = ("cli", "mcp", "hook", "web", "library")
 
 SESSION_KEY = "graft-session"
 DOOR_KEY = "graft-door"
 PROTOCOL_KEY = "graft-protocol"
+BOUND_SCOPE_KEY = "graft-bound-scope"
+"""Once for each scope that the caller is bound to; never cut, since that would be another scope."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -24,19 +27,23 @@ class CallMetadata:
         door: the kind of program, one of `DOORS`; "library" when nobody said.
         protocol: protocol number; 0 when nobody said.
         build: build of the caller, see `graft.wire.build`; empty when nobody said.
+        bound: scopes that the caller cannot look beyond; empty: it is bound to none.
     """
 
     session: str = ""
     door: str = "library"
     protocol: int = PROTOCOL_NUMBER
     build: str = ""
+    bound: tuple[str, ...] = ()
 
     def to_pairs(self) -> tuple[tuple[str, str], ...]:
         """Return the pairs to send; values are percent-encoded ASCII of at most 256 bytes."""
         pairs = [(DOOR_KEY, self.door), (PROTOCOL_KEY, f"{self.protocol};{self.build}")]
         if self.session:
             pairs.append((SESSION_KEY, self.session))
-        return tuple((key, _encode(value)) for key, value in pairs)
+        encoded = [(key, _encode(value)) for key, value in pairs]
+        encoded += [(BOUND_SCOPE_KEY, quote(scope, safe=_SAFE)) for scope in self.bound]
+        return tuple(encoded)
 
     @classmethod
     def read(cls, pairs: Iterable[tuple[str, str | bytes]]) -> Self:
@@ -44,7 +51,8 @@ class CallMetadata:
 
         An unknown door counts as "library", the one that may do least.
         """
-        found = {key: _decode(value) for key, value in pairs if isinstance(value, str)}
+        texts = [(key, value) for key, value in pairs if isinstance(value, str)]
+        found = {key: _decode(value) for key, value in texts}
         number, _, build = found.get(PROTOCOL_KEY, "").partition(";")
         door = found.get(DOOR_KEY, "library")
         return cls(
@@ -54,11 +62,14 @@ class CallMetadata:
             if number.isdecimal() and len(number) <= PROTOCOL_DIGITS_MAX
             else 0,
             build=build,
+            bound=tuple(
+                unquote(value, errors="replace") for key, value in texts if key == BOUND_SCOPE_KEY
+            ),
         )
 
 
 def _encode(value: str) -> str:
-    encoded = quote(value.encode("utf-8", "replace"), safe=";+.,:/@-_=")
+    encoded = quote(value.encode("utf-8", "replace"), safe=_SAFE)
     if len(encoded) <= VALUE_BYTES_MAX:
         return encoded
     cut = encoded[:VALUE_BYTES_MAX]

@@ -5,7 +5,9 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.unit.client.fake_memstore import FakeState
 
+from graft_client import Graft
 from graft_client.gitfiles import remote_urls
 from graft_client.scope import (
     ALL_SCOPES,
@@ -16,6 +18,7 @@ from graft_client.scope import (
     read_scopes,
     write_scope,
 )
+from graft_client.settings import configure
 
 
 def git(directory: Path, *arguments: str) -> None:
@@ -213,3 +216,22 @@ def test_a_read_sees_both_forms_of_the_project_and_user_unless_narrowed_or_widen
     assert read_scopes(None, "").scopes == ("user",)
     assert read_scopes(project, "team:core") == ScopeChoice(scopes=("team:core",))
     assert read_scopes(project, ALL_SCOPES) == ScopeChoice(all=True)
+
+
+def test_a_bound_caller_tells_so_with_every_call_and_asks_for_nothing_else(
+    home: Path, memstore: FakeState, tmp_path: Path
+) -> None:
+    scopes = ("project:example.org/ours", "team:ü")
+    configuration = configure(
+        home=home, directory=tmp_path, environ={}, door="mcp", bound_scopes=scopes
+    )
+
+    with Graft(configuration=configuration) as graft:
+        graft.insert("a note")
+        graft.query("a question")
+
+    (inserted,) = memstore.requests("InsertNote")
+    (asked,) = memstore.requests("Query")
+    assert inserted.note.scope == ""  # type: ignore[attr-defined]
+    assert tuple(asked.scope.scopes) == scopes  # type: ignore[attr-defined]
+    assert {each["graft-bound-scope"] for each in memstore.metadata} == {"team:%C3%BC"}

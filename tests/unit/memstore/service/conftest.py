@@ -12,7 +12,9 @@ from graft.memory.v1 import (
     lifecycle_service_pb2_grpc,
     notes_service_pb2_grpc,
     profiles_service_pb2_grpc,
+    recall_service_pb2_grpc,
 )
+from graft.wire.errors import StoppingError
 from graft.wire.models import RegistryError
 from graft.wire.server import Activity, build_server
 from graft_memstore.embedder_process import EmbedderReport
@@ -21,6 +23,9 @@ from graft_memstore.service.daemon import DaemonParts, DaemonServicer
 from graft_memstore.service.lifecycle import LifecycleServicer
 from graft_memstore.service.notes import NotesServicer
 from graft_memstore.service.profiles import ProfilesServicer
+from graft_memstore.service.recall import RecallServicer
+from graft_memstore.service.wall import WallInterceptor
+from graft_memstore.wall import Wall
 
 
 class FakeProcess:
@@ -52,6 +57,8 @@ class Stubs:
     process: FakeProcess
     activity: Activity
     room: Room
+    recall: recall_service_pb2_grpc.RecallServiceStub
+    channel: grpc.Channel
     asked_for: list[list[str]]
     registry_problems: list[str]
 
@@ -72,8 +79,18 @@ def stubs(room: Room) -> Iterator[Stubs]:
         asked_for.append(names)
         return [EmbedderReport(model="fake", state="ready", pid=7, backend="cpu")]
 
+    def find_receipt(profile_name: str, piece: str, wall: Wall) -> str:
+        scribe = room.upkeep.scribe(profile_name or "default")
+        if scribe is None:
+            raise StoppingError("nobody writes")
+        return scribe.find(piece, wall).receipt_id
+
     activity = Activity(NOT_USE)
-    server = build_server("graft.memory", activity)
+    wall = WallInterceptor(room.profiles, find_receipt)
+    server = build_server("graft.memory", activity, [wall])
+    recall_service_pb2_grpc.add_RecallServiceServicer_to_server(
+        RecallServicer(room.profiles, room.embedder, room.upkeep.scribe), server
+    )
     notes_service_pb2_grpc.add_NotesServiceServicer_to_server(
         NotesServicer(room.profiles, room.inserter), server
     )
@@ -104,6 +121,8 @@ def stubs(room: Room) -> Iterator[Stubs]:
             lifecycle=lifecycle_service_pb2_grpc.LifecycleServiceStub(channel),
             profiles=profiles_service_pb2_grpc.ProfilesServiceStub(channel),
             daemon=daemon_service_pb2_grpc.DaemonServiceStub(channel),
+            recall=recall_service_pb2_grpc.RecallServiceStub(channel),
+            channel=channel,
             process=process,
             activity=activity,
             room=room,

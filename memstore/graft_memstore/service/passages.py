@@ -1,0 +1,108 @@
+"""What of every rpc a caller may have who is bound to scopes: the one table that decides it.
+
+An rpc that is not in it is closed to such a caller. A filter of scopes, the field ``scope``, is cut
+down to the caller's whatever the table says.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from graft.memory.v1 import (
+    daemon_service_pb2,
+    lifecycle_service_pb2,
+    notes_service_pb2,
+    profiles_service_pb2,
+    recall_service_pb2,
+)
+
+_MODULES = (
+    daemon_service_pb2,
+    lifecycle_service_pb2,
+    notes_service_pb2,
+    profiles_service_pb2,
+    recall_service_pb2,
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Passage:
+    """How one rpc passes the wall.
+
+    Attributes:
+        closed: it does not, since it is about the whole profile.
+        notes: fields of the request that hold an id of a note, or a piece of one.
+        event: the field that holds the number of an event.
+        receipt: the field that holds an id of a receipt, or a piece of one.
+        saves: the field that holds a note to store, or several.
+        hides: fields of the reply, with dots, that count or name what lies elsewhere.
+        drops: lists in the reply whose entries are notes by their ids.
+    """
+
+    closed: bool = False
+    notes: tuple[str, ...] = ()
+    event: str = ""
+    receipt: str = ""
+    saves: str = ""
+    hides: tuple[str, ...] = ()
+    drops: tuple[str, ...] = ()
+
+
+_FILTERED = Passage(hides=("notes_elsewhere",))
+_OPEN = Passage()
+_ONE_NOTE = Passage(notes=("id",))
+_CLOSED = Passage(closed=True)
+
+_PASSAGES = {
+    "NotesService": {
+        "InsertNote": Passage(saves="note", hides=("note.answers",)),
+        "InsertNotes": Passage(saves="notes", hides=("notes.answers",)),
+        "GetNote": _ONE_NOTE,
+        "ListNotes": _OPEN,
+        "DeleteNote": _ONE_NOTE,
+        "GetStats": Passage(
+            hides=("notes_elsewhere", "vectors", "pending", "events", "file_bytes")
+        ),
+    },
+    "LifecycleService": {
+        "SupersedeNote": Passage(notes=("id", "by")),
+        "RetireNote": _ONE_NOTE,
+        "RestoreNote": _ONE_NOTE,
+        # What was rejected for everybody may have stood in any scope.
+        "RejectNote": Passage(notes=("id",), hides=("others",)),
+        "DisputeNote": _ONE_NOTE,
+        "MarkNoteStale": _ONE_NOTE,
+        "SetNoteTimes": _ONE_NOTE,
+        "UndoEvent": Passage(event="event"),
+    },
+    "RecallService": {
+        "Query": _FILTERED,
+        "Retrieve": _FILTERED,
+        "Explore": _FILTERED,
+        "Classify": _OPEN,
+        "Explain": Passage(receipt="receipt", drops=("looked_at", "withheld")),
+        "ListMisses": _OPEN,
+        "ClearMisses": _OPEN,
+    },
+    "ProfilesService": {
+        "ListProfiles": Passage(hides=("profiles.file_bytes",)),
+        "AddProfile": _CLOSED,
+        "StartReindex": _CLOSED,
+        "GetReindex": _CLOSED,
+    },
+    "DaemonService": {
+        "GetStatus": Passage(hides=("pending", "erasing", "profiles")),
+        # A caller of another build ends an idle daemon to start its own.
+        "Stop": _OPEN,
+        "CheckProfile": _CLOSED,
+        "MeasureGate": _CLOSED,
+        "ResetGate": _CLOSED,
+    },
+}
+
+PASSAGES: Mapping[str, Passage] = {
+    f"/{service.full_name}/{name}": passage
+    for module in _MODULES
+    for service in module.DESCRIPTOR.services_by_name.values()
+    for name, passage in _PASSAGES.get(service.name, {}).items()
+}
+"""By the full name of the rpc."""

@@ -1,0 +1,271 @@
+"""Holds every rpc of a bound caller against its wall, before and after it is answered.
+
+Ids, events and receipts of other scopes are refused as those that are nowhere; ids that pass go on
+whole, so that what lies elsewhere makes no piece of them ambiguous.
+"""
+
+from __future__ import annotations  # grpc's classes are generic in their stubs alone
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, TypeVar
+
+import grpc
+from google.protobuf.message import Message
+from typing_extensions import override
+
+from graft.memory.v1 import note_pb2, notes_service_pb2
+from graft.wire.errors import NotAllowedError, ServiceError
+from graft.wire.metadata import BOUND_SCOPE_KEY, CallMetadata
+from graft_memstore.deadline import Deadline
+from graft_memstore.model import USER_SCOPE, NoteId, ScopeFilter
+from graft_memstore.recall.index import VectorIndex
+from graft_memstore.service.convert import scope_filter_of
+from graft_memstore.service.passages import PASSAGES, Passage
+from graft_memstore.store.database import Connection
+from graft_memstore.store.events import read_event
+from graft_memstore.store.note_ids import scopes_of
+from graft_memstore.store.profiles import Profiles
+from graft_memstore.wall import Wall
+from graft_memstore.write.identify import find_note
+from graft_memstore.write.undo import event_not_found
+from graft_memstore.write.validate import check_scopes
+
+if TYPE_CHECKING:
+    from graft.wire.server import Continuation, MethodHandler
+
+SCOPE = "scope"
+SUCCESSOR = "superseded_by"
+NOTE_ID = re.compile(r"\b[0-9a-f]{32}\b")
+CLOSED = Passage(closed=True)
+
+RequestT = TypeVar("RequestT")
+ReplyT = TypeVar("ReplyT")
+FindReceipt = Callable[[str, str, Wall], str]
+"""Returns the whole id of a receipt, given a profile, a piece of the id and a wall."""
+
+
+class WallInterceptor(grpc.ServerInterceptor):
+    """Puts a wall about every handler of ours that a bound caller calls.
+
+    Args:
+        profiles: the notes.
+        find_receipt: finds receipts of answers that looked at nothing beyond a wall.
+    """
+
+    def __init__(self, profiles: Profiles[VectorIndex], find_receipt: FindReceipt) -> None:
+        self._profiles = profiles
+        self._find_receipt = find_receipt
+
+    @override
+    def intercept_service(
+        self,
+        continuation: Continuation[RequestT, ReplyT],
+        handler_call_details: grpc.HandlerCallDetails,
+    ) -> MethodHandler[RequestT, ReplyT]:
+        """Leave the handlers of whoever is not bound as they are."""
+        handler = continuation(handler_call_details)
+        method = handler_call_details.method
+        pairs = [(pair[0], pair[1]) for pair in handler_call_details.invocation_metadata or ()]
+        bound = any(key == BOUND_SCOPE_KEY for key, _ in pairs)
+        if handler is None or not bound or method.startswith("/grpc."):
+            return handler
+        if handler.unary_unary is None:
+            return _streams_nothing(handler, method)
+        answer = handler.unary_unary
+
+        def answered(request: RequestT, context: grpc.ServicerContext) -> ReplyT:
+            wall = wall_of(pairs)
+            passage = PASSAGES.get(method, CLOSED)
+            if passage.closed:
+                raise _closed(method)
+            call = WalledCall(self._profiles, self._find_receipt, wall, passage)
+            inside = call.inside(request, context)
+            try:
+                reply = answer(inside, context)
+            except ServiceError as error:
+                raise call.refusal(error) from error
+            call.cut(reply)
+            return reply
+
+        return grpc.unary_unary_rpc_method_handler(
+            answered,
+            request_deserializer=handler.request_deserializer,
+            response_serializer=handler.response_serializer,
+        )
+
+
+def wall_of(pairs: Iterable[tuple[str, str | bytes]]) -> Wall:
+    """Read the wall of a caller that is bound.
+
+    Raises:
+        BadFieldError: what it is bound to is no scope, or too many; nothing is guessed.
+    """
+    bound = CallMetadata.read(pairs).bound
+    check_scopes(ScopeFilter(scopes=bound))
+    return Wall(scopes=tuple(dict.fromkeys(bound)))
+
+
+class WalledCall:
+    """One call, held against a wall."""
+
+    def __init__(
+        self,
+        profiles: Profiles[VectorIndex],
+        find_receipt: FindReceipt,
+        wall: Wall,
+        passage: Passage,
+    ) -> None:
+        self._profiles = profiles
+        self._find_receipt = find_receipt
+        self._wall = wall
+        self._passage = passage
+        self._profile = ""
+
+    def inside(self, request: RequestT, context: grpc.ServicerContext) -> RequestT:
+        """Return *request* with its filter cut down and its ids whole.
+
+        Raises:
+            NotAllowedError: it asks for nothing but other scopes, or would save to one.
+            ServiceError: an id, an event or a receipt is not there, or not inside.
+        """
+        assert isinstance(request, Message), "our rpcs carry messages"
+        inside = type(request).FromString(request.SerializeToString())
+        self._profile = getattr(inside, "profile", "")
+        asked = getattr(inside, SCOPE, None)
+        if isinstance(asked, note_pb2.ScopeFilter):
+            self._narrow(asked)
+        if self._passage.receipt:
+            piece = getattr(inside, self._passage.receipt)
+            setattr(
+                inside,
+                self._passage.receipt,
+                self._find_receipt(self._profile, piece, self._wall),
+            )
+        parts = _parts(inside, self._passage.saves)
+        notes = [each for each in parts if isinstance(each, notes_service_pb2.NewNote)]
+        if self._passage.notes or self._passage.event or any(note.supersedes for note in notes):
+            seconds = Deadline.of_call(context).for_work()
+            with (
+                self._profiles.use(self._profile, seconds) as profile,
+                profile.snapshot() as connection,
+            ):
+                self._find_inside(connection, inside, notes)
+        for note in notes:
+            self._place(note)
+        return inside
+
+    def cut(self, reply: object) -> None:
+        """Take out of *reply* what counts or names anything beyond the wall."""
+        assert isinstance(reply, Message), "our rpcs carry messages"
+        for path in self._passage.hides:
+            *parents, name = path.split(".")
+            for part in _parts(reply, ".".join(parents)) if parents else [reply]:
+                part.ClearField(name)
+        holders = [reply, *_parts(reply, "note"), *_parts(reply, "notes")]
+        named = [part for part in holders if getattr(part, SUCCESSOR, "")]
+        listed = [entry for name in self._passage.drops for entry in getattr(reply, name)]
+        beyond = self._beyond(
+            [*(getattr(part, SUCCESSOR) for part in named), *(entry.id for entry in listed)]
+        )
+        for part in named:
+            if getattr(part, SUCCESSOR) in beyond:
+                part.ClearField(SUCCESSOR)
+        for name in self._passage.drops if beyond else ():
+            kept = [entry for entry in getattr(reply, name) if entry.id not in beyond]
+            reply.ClearField(name)
+            getattr(reply, name).extend(kept)
+
+    def refusal(self, error: ServiceError) -> ServiceError:
+        """Return *error*, or less of it where it names a note beyond the wall."""
+        told = [error.message, *error.metadata.values()]
+        beyond = self._beyond([each for text in told for each in NOTE_ID.findall(text)])
+        if not beyond:
+            return error
+        facts = {name: text for name, text in error.metadata.items() if text not in beyond}
+        note_id, state = facts.get("note_id"), facts.get("state", "as it is")
+        what = f"note {note_id} is {state}" if note_id else "it cannot be done"
+        return type(error)(f"{what}; this connection is told no more of why", metadata=facts)
+
+    def _narrow(self, asked: note_pb2.ScopeFilter) -> None:
+        checked = check_scopes(scope_filter_of(asked))
+        narrowed = self._wall.narrowed(checked)
+        if not narrowed.scopes:
+            raise self._outside(checked.scopes[0])
+        asked.CopyFrom(note_pb2.ScopeFilter(scopes=narrowed.scopes))
+
+    def _find_inside(
+        self,
+        connection: Connection,
+        inside: Message,
+        notes: Sequence[notes_service_pb2.NewNote],
+    ) -> None:
+        within = ScopeFilter(scopes=self._wall.scopes)
+        for name in self._passage.notes:
+            setattr(inside, name, find_note(connection, getattr(inside, name), name, within))
+        for note in notes:
+            if note.supersedes:
+                note.supersedes = find_note(connection, note.supersedes, "supersedes", within)
+        if self._passage.event:
+            seq = getattr(inside, self._passage.event)
+            event = read_event(connection, seq)
+            # Of a note that was erased nobody knows the scope any more.
+            if event is None or event.note_id is None:
+                raise event_not_found(seq)
+            scope = scopes_of(connection, [event.note_id]).get(event.note_id)
+            if scope is None or not self._wall.holds(scope):
+                raise event_not_found(seq)
+
+    def _place(self, note: notes_service_pb2.NewNote) -> None:
+        """See that a note is saved inside: without a scope where it would be, else to the first."""
+        if not note.scope and not note.supersedes:
+            note.scope = USER_SCOPE if self._wall.holds(USER_SCOPE) else self._wall.scopes[0]
+        if note.scope and not self._wall.holds(note.scope):
+            raise self._outside(note.scope)
+
+    def _beyond(self, note_ids: Sequence[str]) -> frozenset[str]:
+        """Return those of *note_ids* whose notes are there, and not inside."""
+        if not note_ids:
+            return frozenset()
+        with self._profiles.use(self._profile) as profile, profile.snapshot() as connection:
+            found = scopes_of(connection, [NoteId(each) for each in note_ids])
+        return frozenset(each for each, scope in found.items() if not self._wall.holds(scope))
+
+    def _outside(self, scope: str) -> NotAllowedError:
+        return NotAllowedError(
+            f"this connection is bound to {', '.join(self._wall.scopes)}, which {scope[:80]!r} is "
+            "none of; leave the scope out"
+        )
+
+
+def _parts(message: Message, path: str) -> list[Message]:
+    """Return the messages in a field, or in the elements of one; none where it is not there."""
+    found = getattr(message, path, None) if path else None
+    if isinstance(found, Message):
+        return [found] if message.HasField(path) else []
+    if not isinstance(found, Sequence):
+        return []
+    return [each for each in found if isinstance(each, Message)]
+
+
+def _closed(method: str) -> NotAllowedError:
+    name = method.rpartition("/")[2]
+    return NotAllowedError(
+        f"{name} is about the whole profile, and this connection is bound to scopes; call it from "
+        "one that is not"
+    )
+
+
+def _streams_nothing(
+    handler: grpc.RpcMethodHandler[RequestT, ReplyT], method: str
+) -> grpc.RpcMethodHandler[RequestT, ReplyT]:
+    """Return a handler that refuses: what is answered with a stream passes no wall yet."""
+
+    def closed(_request: RequestT, _context: grpc.ServicerContext) -> Iterator[ReplyT]:
+        raise _closed(method)
+
+    return grpc.unary_stream_rpc_method_handler(
+        closed,
+        request_deserializer=handler.request_deserializer,
+        response_serializer=handler.response_serializer,
+    )
