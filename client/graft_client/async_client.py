@@ -16,6 +16,7 @@ from graft_client.async_connection import AsyncConnection
 from graft_client.calls import GATE_SECONDS, REINDEX_POLL_SECONDS, Calls, batches, new_request_id
 from graft_client.connection import Connection
 from graft_client.explanations import ClearedMisses, Explanation, Misses
+from graft_client.filing import AsyncFiling
 from graft_client.gate_reports import GateReset, GateStep
 from graft_client.operation import Operation
 from graft_client.operations import Listing
@@ -96,6 +97,11 @@ class AsyncGraft:
     def configuration(self) -> Configuration:
         """What its calls go by."""
         return self._configuration
+
+    @property
+    def filing(self) -> AsyncFiling:
+        """Keywords, sources and scopes of notes."""
+        return AsyncFiling(self._connection, self._calls, self._seconds)
 
     def within(self, seconds: float) -> Self:
         """Give a twin on the same connection whose calls may take *seconds*."""
@@ -237,7 +243,10 @@ class AsyncGraft:
             instants: *valid_at*, what was true then; *known_at*, what was known then.
         """
         choice = self._calls.read_scopes(scope)
-        return await self._call(self._calls.query(text, choice, context, instants))
+        answer = await self._call(self._calls.query(text, choice, context, instants))
+        if not answer.to_confirm:
+            return answer
+        return await self._call(await asyncio.to_thread(self._calls.confirm, answer))
 
     async def retrieve(
         self,

@@ -10,7 +10,13 @@ from graft.memory.v1 import (
     profiles_service_pb2,
     recall_service_pb2,
 )
-from graft_client import lifecycle_operations, operations, recall_operations, receipt_operations
+from graft_client import (
+    lifecycle_operations,
+    operations,
+    recall_operations,
+    receipt_operations,
+    source_operations,
+)
 from graft_client.errors import InputError
 from graft_client.explanations import ClearedMisses
 from graft_client.lifecycle_operations import ChangeResponse, Verb
@@ -18,18 +24,16 @@ from graft_client.limits import BATCH_BYTES_MAX
 from graft_client.operation import Operation
 from graft_client.operations import Listing, Page
 from graft_client.recall_operations import Search, Walk
-from graft_client.requests import AsOfFields, NewNote, TimeFields
+from graft_client.requests import AsOfFields, KeywordChanges, NewNote, TimeFields
 from graft_client.results import (
     Changed,
     Deleted,
     Inserted,
     QueryAnswer,
     Retrieved,
-    Source,
     Stats,
 )
 from graft_client.scope import (
-    PROJECT_PREFIX,
     AllScopes,
     Project,
     ScopeChoice,
@@ -37,6 +41,7 @@ from graft_client.scope import (
     write_scope,
 )
 from graft_client.settings import Configuration
+from graft_client.sources import Surveyor, look_at_all, spend_on_answer, spend_on_looking
 from graft_client.walks import Classified, Explored
 
 BATCH_NOTES = 64
@@ -61,12 +66,18 @@ class Calls:
         self._profile = configuration.profile
         self._project: Project | None = configuration.project()
         self._bound = configuration.bound_scopes
+        self._surveyor = Surveyor(self._project, configuration.directory)
         self._new_request_id = new_request_id
 
     @property
     def profile(self) -> str:
         """Profile that calls go to."""
         return self._profile
+
+    @property
+    def surveyor(self) -> Surveyor:
+        """Looks at the sources of the working directory's project."""
+        return self._surveyor
 
     def request_id(self, chosen: str | None) -> str:
         """Give the id that was *chosen* for a change, else a new one."""
@@ -89,7 +100,7 @@ class Calls:
             note,
             scope="" if at_home else write_scope(self._project, chosen),
             author=note.author or self._settings.text("author"),
-            sources=tuple(self._complete_source(source) for source in note.sources),
+            sources=self._surveyor.complete(note.sources, spend_on_looking()),
         )
 
     def insert(
@@ -159,6 +170,18 @@ class Calls:
             request_id=self.request_id(request_id),
         )
 
+    def set_keywords(
+        self, note_id: str, keywords: KeywordChanges, reason: str, request_id: str | None
+    ) -> Operation[lifecycle_service_pb2.SetNoteKeywordsResponse, Changed]:
+        """Change a note's keywords."""
+        return lifecycle_operations.set_keywords(
+            self._profile,
+            note_id,
+            keywords,
+            reason=reason,
+            request_id=self.request_id(request_id),
+        )
+
     def undo(
         self, event: int, reason: str, request_id: str | None
     ) -> Operation[lifecycle_service_pb2.UndoEventResponse, Changed]:
@@ -174,9 +197,17 @@ class Calls:
         if isinstance(context, str):
             raise InputError("context must be a list, not one text")
         tokens = self._settings.integer("embed_tokens_max")
-        return recall_operations.query(
+        asked = recall_operations.query(
             self._profile, scope, text, instants, embed_tokens_max=tokens, context=context
         )
+        return recall_operations.will_confirm(asked, self._surveyor.projects)
+
+    def confirm(
+        self, answer: QueryAnswer
+    ) -> Operation[recall_service_pb2.ConfirmAnswerResponse, QueryAnswer]:
+        """End an *answer* by what its sources are."""
+        looks = look_at_all(self._surveyor, answer.to_confirm, spend_on_answer())
+        return source_operations.confirm(self._profile, answer, looks)
 
     def retrieve(
         self, search: Search, scope: ScopeChoice
@@ -217,11 +248,6 @@ class Calls:
     ) -> Operation[profiles_service_pb2.StartReindexResponse, None]:
         """Begin to move the profile to *model*."""
         return operations.start_reindex(self._profile, model)
-
-    def _complete_source(self, source: Source) -> Source:
-        if source.project or source.kind not in {"file", "commit"} or self._project is None:
-            return source
-        return replace(source, project=self._project.scope.removeprefix(PROJECT_PREFIX))
 
 
 def batches(notes: Iterable[NewNote]) -> Iterator[tuple[NewNote, ...]]:

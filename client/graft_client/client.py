@@ -15,6 +15,7 @@ from graft_client import gate_operations, operations, receipt_operations, upkeep
 from graft_client.calls import GATE_SECONDS, REINDEX_POLL_SECONDS, Calls, batches, new_request_id
 from graft_client.connection import Connection
 from graft_client.explanations import ClearedMisses, Explanation, Misses
+from graft_client.filing import Filing
 from graft_client.gate_reports import GateReset, GateStep
 from graft_client.operation import Operation
 from graft_client.operations import Listing
@@ -99,6 +100,11 @@ class Graft:
     def configuration(self) -> Configuration:
         """What its calls go by."""
         return self._configuration
+
+    @property
+    def filing(self) -> Filing:
+        """Keywords, sources and scopes of notes."""
+        return Filing(self._connection, self._calls, self._seconds)
 
     def within(self, seconds: float) -> Self:
         """Give a twin on the same connection whose calls may take *seconds*."""
@@ -253,7 +259,8 @@ class Graft:
             instants: *valid_at*, what was true then; *known_at*, what was known then.
         """
         choice = self._calls.read_scopes(scope)
-        return self._call(self._calls.query(text, choice, context, instants))
+        answer = self._call(self._calls.query(text, choice, context, instants))
+        return self._call(self._calls.confirm(answer)) if answer.to_confirm else answer
 
     def retrieve(
         self,

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from datetime import datetime
 
-from graft_client.results import Condition, Hit
+from graft_client.results import Condition, Hit, Source, SourceCheck, SourceState
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,6 +68,14 @@ class WithheldNote:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class CheckedSource:
+    """A source that was to be looked at; *state* is None while nobody has said."""
+
+    source: Source
+    state: SourceState | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class CosineBackground:
     """Cosines of the question with unrelated texts: what signals of meaning are measured by."""
 
@@ -87,6 +95,8 @@ class Explanation:
         index: "int8", "bits" or "none".
         model_identity: of the model's file; empty before the first vector.
         event: last event of the profile's log that the answer had seen; 0 before the first.
+        source_check: how the files that the answer rests on are; None where it rests on none.
+        sources: those that were to be looked at.
     """
 
     receipt: str
@@ -108,6 +118,8 @@ class Explanation:
     model_identity: str
     at: datetime
     event: int
+    source_check: SourceCheck | None = None
+    sources: tuple[CheckedSource, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

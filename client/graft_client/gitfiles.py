@@ -44,6 +44,16 @@ def find_repository(directory: Path) -> Repository | None:
     return None
 
 
+def find_worktree(directory: Path) -> Path | None:
+    """Find the top of the worktree that *directory* lies in, a linked one's own; None without."""
+    start = Path(os.path.realpath(directory))
+    for folder in (start, *start.parents):
+        marker = folder / ".git"
+        if marker.is_file() or _is_git_directory(marker):
+            return folder
+    return None
+
+
 def remote_urls(config: Path) -> dict[str, str]:
     """Read each remote's first address from a git config file; files it includes are not read."""
     urls: dict[str, str] = {}

@@ -1,12 +1,13 @@
 """The calls that change what notes are worth, as values."""
 
+from dataclasses import replace
 from datetime import datetime
 from typing import Literal
 
 from graft.memory.v1 import lifecycle_service_pb2 as pb
 from graft_client.operation import Operation, sendable
 from graft_client.replies import instant_of
-from graft_client.requests import TimeFields
+from graft_client.requests import KeywordChanges, TimeFields
 from graft_client.results import Changed
 from graft_client.times import to_milliseconds
 from graft_client.vocabulary import STATES, TRUSTS
@@ -86,6 +87,32 @@ def set_times(
         request=request,
         reply=pb.SetNoteTimesResponse,
         read=lambda reply: _note(reply.note),
+    )
+
+
+def set_keywords(
+    profile: str,
+    note_id: str,
+    keywords: KeywordChanges,
+    *,
+    reason: str,
+    request_id: str,
+) -> Operation[pb.SetNoteKeywordsResponse, Changed]:
+    """Give a note keywords and take others away."""
+    with sendable():
+        request = pb.SetNoteKeywordsRequest(
+            profile=profile,
+            request_id=request_id,
+            id=note_id,
+            reason=reason,
+            add=keywords.add,
+            remove=keywords.remove,
+        )
+    return Operation(
+        path=f"{LIFECYCLE}/SetNoteKeywords",
+        request=request,
+        reply=pb.SetNoteKeywordsResponse,
+        read=lambda reply: replace(_note(reply.note), keywords=tuple(reply.keywords)),
     )
 
 

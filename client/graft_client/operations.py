@@ -276,7 +276,7 @@ def _new_note(note: NewNote) -> notes_service_pb2.NewNote:
         kind=note_pb2.NOTE_KIND_DEAD_END if note.kind == KINDS[1] else note_pb2.NOTE_KIND_NOTE,
         scope=note.scope,
         author=note.author,
-        sources=[_source(source) for source in note.sources],
+        sources=[source_message(source) for source in note.sources],
         valid_from_ms=_optional_ms(note.valid_from),
         valid_to_ms=_optional_ms(note.valid_to),
         expires_at_ms=_optional_ms(note.expires_at),
@@ -287,9 +287,12 @@ def _new_note(note: NewNote) -> notes_service_pb2.NewNote:
     )
 
 
-def _source(source: Source) -> note_pb2.Source:
+def source_message(source: Source) -> note_pb2.Source:
+    """Pack a source."""
     kind = note_pb2.SourceKind.Value(f"SOURCE_KIND_{source.kind.upper()}")
-    return note_pb2.Source(kind=kind, locator=source.locator, project=source.project)
+    return note_pb2.Source(
+        kind=kind, locator=source.locator, project=source.project, fingerprint=source.fingerprint
+    )
 
 
 def _lifecycle(state: State) -> "note_pb2.Lifecycle.ValueType":

@@ -1,7 +1,7 @@
 """The calls that find notes, as values."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from graft.memory.v1 import recall_service_pb2
 from graft_client import replies
@@ -39,6 +39,17 @@ def query(
         reply=recall_service_pb2.QueryResponse,
         read=replies.query_answer,
     )
+
+
+def will_confirm(
+    asked: Operation[recall_service_pb2.QueryResponse, QueryAnswer], projects: Sequence[str]
+) -> Operation[recall_service_pb2.QueryResponse, QueryAnswer]:
+    """Say with a question that its caller will look at the files of *projects*."""
+    request = recall_service_pb2.QueryRequest()
+    request.MergeFrom(asked.request)  # type: ignore[arg-type]  # `query` made it
+    request.can_confirm = True
+    request.projects.extend(projects)
+    return replace(asked, request=request)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -2,8 +2,9 @@
 
 from graft.memory.v1 import recall_service_pb2
 from graft_client import explanations
+from graft_client.replies import source
 from graft_client.times import from_milliseconds
-from graft_client.vocabulary import CONDITIONS, HITS
+from graft_client.vocabulary import CONDITIONS, HITS, SOURCE_CHECKS, SOURCE_STATES
 
 
 # One that this program does not know comes from a newer service; it is shown as what may do least.
@@ -65,6 +66,13 @@ def explanation(reply: recall_service_pb2.ExplainResponse) -> explanations.Expla
         model_identity=reply.model_identity,
         at=from_milliseconds(reply.at_ms),
         event=reply.event,
+        source_check=SOURCE_CHECKS.get(reply.source_check),
+        sources=tuple(
+            explanations.CheckedSource(
+                source=source(each.source), state=SOURCE_STATES.get(each.state)
+            )
+            for each in reply.sources
+        ),
     )
 
 

@@ -22,6 +22,7 @@ from graft_client.vocabulary import (
     HITS,
     KINDS,
     OUTCOMES,
+    SOURCE_CHECKS,
     SOURCES,
     STATES,
     TRUSTS,
@@ -58,7 +59,7 @@ def note(reply: note_pb2.Note, *, with_body: bool = True) -> results.Note:
         expires_at=instant_of(reply, "expires_at_ms"),
         recorded_at=from_milliseconds(reply.recorded_at_ms),
         superseded_by=reply.superseded_by or None,
-        sources=tuple(_source(source) for source in reply.sources),
+        sources=tuple(source(each) for each in reply.sources),
         pending=reply.pending,
         applies_to=tuple(reply.applies_to),
         state_reason=reply.state_reason,
@@ -87,6 +88,7 @@ def inserted(reply: notes_service_pb2.InsertedNote, degraded: Sequence[str]) -> 
         superseded_event=reply.superseded_event or None,
         restored=reply.restored,
         degraded=tuple(degraded),
+        recalled=reply.recalled,
     )
 
 
@@ -126,6 +128,8 @@ def query_answer(reply: recall_service_pb2.QueryResponse) -> results.QueryAnswer
             for each in reply.dead_ends
         ),
         context_wanted=tuple(reply.context_wanted),
+        source_check=SOURCE_CHECKS.get(reply.source_check),
+        to_confirm=tuple(source(each) for each in reply.to_confirm),
     )
 
 
@@ -343,10 +347,13 @@ def _applicability(
     )
 
 
-def _source(reply: note_pb2.Source) -> results.Source:
+def source(reply: note_pb2.Source) -> results.Source:
+    """Read a source."""
     return results.Source(
         kind=SOURCES.get(reply.kind, "manual"),
         locator=reply.locator,
         project=reply.project,
         observed_at=from_milliseconds(reply.observed_at_ms) if reply.observed_at_ms else None,
+        fingerprint=reply.fingerprint,
+        id=reply.id,
     )

@@ -42,6 +42,19 @@ class TimeFields(TypedDict, total=False):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class KeywordChanges:
+    """Keywords that a note is to carry as well, and such that it is to carry no more."""
+
+    add: Sequence[str] = ()
+    remove: Sequence[str] = ()
+
+    def __post_init__(self) -> None:
+        for name in ("add", "remove"):
+            if isinstance(getattr(self, name), str):
+                raise InputError(f"{name} must be a list, not one text")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class NewNote:
     """A note to store.
 

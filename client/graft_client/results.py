@@ -13,6 +13,8 @@ SourceKind = Literal["file", "url", "commit", "test", "conversation", "manual"]
 Hit = Literal["STRONG", "WEAK", "MISS"]
 ReindexState = Literal["none", "running", "waiting"]
 Outcome = Literal["erased", "erasing", "retired"]
+SourceCheck = Literal["unchecked", "waiting", "same", "changed", "gone"]
+SourceState = Literal["same", "changed", "gone", "unchecked"]
 Fit = Literal["inside", "outside", "unknown"]
 
 Condition = Literal[
@@ -42,12 +44,14 @@ def short_id(note_id: str) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Source:
-    """One place that a note's knowledge comes from."""
+    """One place that a note's knowledge comes from; *fingerprint*: what it was when looked at."""
 
     kind: SourceKind
     locator: str
     project: str = ""
     observed_at: datetime | None = None
+    fingerprint: str = ""
+    id: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -105,6 +109,7 @@ class Inserted:
         superseded: the note that it replaced, and *superseded_event* that recorded it; None for
             none.
         restored: it was there, retired, and is in force again.
+        recalled: it is a piece of a note that this session was given, and was not stored.
         degraded: what could not be had, such as "vector".
     """
 
@@ -122,6 +127,7 @@ class Inserted:
     superseded_event: int | None
     restored: bool
     degraded: tuple[str, ...]
+    recalled: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -174,6 +180,8 @@ class QueryAnswer:
         applicability: what the note applies to, and what that means here.
         dead_ends: beside a note, what was tried near the question and does not work.
         context_wanted: names whose versions might change the answer and are not known.
+        source_check: how the files that a note rests on are; None where it rests on none.
+        to_confirm: files that are to be looked at; the client has done that already.
     """
 
     hit: Hit
@@ -191,6 +199,8 @@ class QueryAnswer:
     applicability: tuple[Applicability, ...]
     dead_ends: tuple[DeadEnd, ...]
     context_wanted: tuple[str, ...]
+    source_check: SourceCheck | None = None
+    to_confirm: tuple[Source, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -250,6 +260,7 @@ class Changed:
         event: number of the event that recorded the change; `undo` takes it.
         superseded_by: the note that replaced it; None after any other change.
         others: notes that said the same and were rejected with it.
+        keywords: those that it carries now; None after any change but one of them.
     """
 
     id: str
@@ -262,6 +273,7 @@ class Changed:
     expires_at: datetime | None
     superseded_by: str | None = None
     others: int = 0
+    keywords: tuple[str, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

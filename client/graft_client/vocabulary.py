@@ -11,7 +11,9 @@ from graft_client.results import (
     Hit,
     Kind,
     Outcome,
+    SourceCheck,
     SourceKind,
+    SourceState,
     State,
     Trust,
 )
@@ -63,6 +65,19 @@ OUTCOMES: dict[int, Outcome] = {
     notes_service_pb2.DELETE_OUTCOME_ERASED: "erased",
     notes_service_pb2.DELETE_OUTCOME_ERASING: "erasing",
     notes_service_pb2.DELETE_OUTCOME_RETIRED: "retired",
+}
+SOURCE_STATES: dict[int, SourceState] = {
+    note_pb2.SOURCE_STATE_SAME: "same",
+    note_pb2.SOURCE_STATE_CHANGED: "changed",
+    note_pb2.SOURCE_STATE_GONE: "gone",
+    note_pb2.SOURCE_STATE_UNCHECKED: "unchecked",
+}
+SOURCE_CHECKS: dict[int, SourceCheck] = {
+    recall_service_pb2.SOURCE_CHECK_UNCHECKED: "unchecked",
+    recall_service_pb2.SOURCE_CHECK_WAITING: "waiting",
+    recall_service_pb2.SOURCE_CHECK_SAME: "same",
+    recall_service_pb2.SOURCE_CHECK_CHANGED: "changed",
+    recall_service_pb2.SOURCE_CHECK_GONE: "gone",
 }
 CONDITIONS: dict[int, Condition] = {
     note_pb2.NOTE_CONDITION_SHOWN: "shown",

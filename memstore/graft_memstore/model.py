@@ -139,12 +139,19 @@ class EdgeKind(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Source:
-    """One place that a note's knowledge comes from."""
+    """One place that a note's knowledge comes from.
+
+    Attributes:
+        fingerprint: what it was when it was looked at; empty where nobody did.
+        source_id: its number in this profile; 0 before it has one.
+    """
 
     kind: SourceKind
     locator: str
     project: str = ""
     observed_at_ms: int = 0
+    fingerprint: str = ""
+    source_id: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -20,6 +20,10 @@ from graft.memory.v1 import (
     profiles_service_pb2_grpc,
     recall_service_pb2,
     recall_service_pb2_grpc,
+    scopes_service_pb2,
+    scopes_service_pb2_grpc,
+    sources_service_pb2,
+    sources_service_pb2_grpc,
 )
 from graft.wire.build import build_id
 from graft.wire.daemon import Control, DaemonOptions, run_daemon
@@ -29,6 +33,7 @@ from graft.wire.health import set_serving
 from graft_memstore.embedder_process import Launch
 from graft_memstore.embedders import Embedders, extra_obstacle
 from graft_memstore.ids import IdMaker
+from graft_memstore.recall.handed_out import HandedOut
 from graft_memstore.recall.index import VectorIndex
 from graft_memstore.recall.similar import SimilarNotes
 from graft_memstore.service.daemon import DaemonParts, DaemonServicer
@@ -36,6 +41,8 @@ from graft_memstore.service.lifecycle import LifecycleServicer
 from graft_memstore.service.notes import NotesServicer
 from graft_memstore.service.profiles import ProfilesServicer
 from graft_memstore.service.recall import RecallServicer
+from graft_memstore.service.scopes import ScopesServicer
+from graft_memstore.service.sources import SourcesServicer
 from graft_memstore.service.wall import WallInterceptor
 from graft_memstore.settings import MemstoreSettings
 from graft_memstore.store.profiles import Profiles, StoreOptions
@@ -53,6 +60,8 @@ LIFECYCLE = lifecycle_service_pb2.DESCRIPTOR.services_by_name["LifecycleService"
 NOTES = notes_service_pb2.DESCRIPTOR.services_by_name["NotesService"].full_name
 PROFILES = profiles_service_pb2.DESCRIPTOR.services_by_name["ProfilesService"].full_name
 RECALL = recall_service_pb2.DESCRIPTOR.services_by_name["RecallService"].full_name
+SCOPES = scopes_service_pb2.DESCRIPTOR.services_by_name["ScopesService"].full_name
+SOURCES = sources_service_pb2.DESCRIPTOR.services_by_name["SourcesService"].full_name
 NOT_USE = (f"/{DAEMON}/GetStatus", f"/{DAEMON}/Stop")
 
 log = logging.getLogger(__name__)
@@ -112,10 +121,12 @@ class Memstore:
 
     def register(self, server: grpc.Server, control: Control) -> Sequence[str]:
         """Add every servicer to *server* and go on with what an earlier process left."""
+        handed_out = HandedOut()
         notes_service_pb2_grpc.add_NotesServiceServicer_to_server(
             NotesServicer(
                 self.profiles,
                 Inserter(self.embedders, SimilarNotes(wall_clock_ms), IdMaker(os.urandom)),
+                handed_out,
             ),
             server,
         )
@@ -123,7 +134,16 @@ class Memstore:
             LifecycleServicer(self.profiles), server
         )
         recall_service_pb2_grpc.add_RecallServiceServicer_to_server(
-            RecallServicer(self.profiles, self.embedders, self.upkeep.scribe), server
+            RecallServicer(
+                self.profiles, self.embedders, self.upkeep.scribe, handed_out=handed_out
+            ),
+            server,
+        )
+        sources_service_pb2_grpc.add_SourcesServiceServicer_to_server(
+            SourcesServicer(self.profiles), server
+        )
+        scopes_service_pb2_grpc.add_ScopesServiceServicer_to_server(
+            ScopesServicer(self.profiles), server
         )
         profiles_service_pb2_grpc.add_ProfilesServiceServicer_to_server(
             ProfilesServicer(self.profiles, self.upkeep, self._settings.model_names), server
@@ -141,7 +161,7 @@ class Memstore:
             ),
             server,
         )
-        names = (NOTES, LIFECYCLE, RECALL, PROFILES, DAEMON)
+        names = (NOTES, LIFECYCLE, RECALL, SOURCES, SCOPES, PROFILES, DAEMON)
         set_serving(control.health, names, serving=True)
         threading.Thread(target=self.resume, name="resume", daemon=True).start()
         return names

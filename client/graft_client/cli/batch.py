@@ -13,7 +13,7 @@ from graft_client.times import parse_time
 _TEXTS = ("title", "body", "kind", "scope", "author", "supersedes", "reason")
 _TIMES = ("valid_from", "valid_to", "expires_at")
 _KNOWN = frozenset((*_TEXTS, *_TIMES, "keywords", "sources", "applies_to", "restore"))
-_SOURCE_FIELDS = frozenset({"kind", "locator", "project", "observed_at"})
+_SOURCE_FIELDS = frozenset({"kind", "locator", "project", "observed_at", "fingerprint", "id"})
 
 
 def read_notes(file: BinaryIO) -> Iterator[NewNote]:

@@ -69,6 +69,10 @@ def _facts(told: Explanation) -> Iterator[tuple[str, str]]:
         yield "looked at", _looked_at(looked_at)
     for withheld in told.withheld:
         yield "withheld", _withheld(withheld)
+    for each in told.sources:
+        yield "source", f"{printable(each.source.locator)}: {each.state or 'not told yet'}"
+    if told.source_check == "unchecked" and not told.sources:
+        yield "sources", "not checked"
     yield "arms", ", ".join(told.arms)
     if told.degraded:
         yield "without", ", ".join(told.degraded)

@@ -136,6 +136,8 @@ def _outcome(inserted: Inserted) -> str:
     name, scope = short_id(inserted.id), printable(inserted.scope)
     if inserted.restored:
         return f"restored {name} in {scope}"
+    if inserted.recalled:
+        return f"not saved: it only retells a piece of {name}, which this session was given"
     if inserted.duplicate:
         return f"already there: {name} in {scope}"
     if inserted.trust == "held":

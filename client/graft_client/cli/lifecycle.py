@@ -10,7 +10,7 @@ from typing_extensions import override
 
 from graft_client.cli.inputs import TIME
 from graft_client.cli.options import GraftCommand
-from graft_client.cli.output import Output
+from graft_client.cli.output import Output, printable
 from graft_client.cli.session import Session, with_session
 from graft_client.cli.words import count_of
 from graft_client.requests import TimeFields
@@ -43,6 +43,22 @@ class _NoteTimeType(click.ParamType):  # type: ignore[type-arg]  # older click i
         if isinstance(value, Keep):
             return value
         return None if value == NO_TIME else TIME.convert(value, param, ctx)
+
+
+class _SignedKeywordType(click.ParamType):  # type: ignore[type-arg]  # older click is not generic
+    """A keyword with "+" or "-" before it."""
+
+    name = "signed keyword"
+
+    @override
+    def convert(
+        self, value: object, param: click.Parameter | None, ctx: click.Context | None
+    ) -> tuple[str, str]:
+        """Read *value*."""
+        text = str(value)
+        if text[:1] not in {"+", "-"} or not text[1:].strip():
+            self.fail(f"{text!r} is neither +KEYWORD, to give it, nor -KEYWORD, to take it away")
+        return text[0], text[1:]
 
 
 def _because(default: str) -> Callable[[F], F]:
@@ -183,35 +199,59 @@ def mark_stale(session: Session, note_id: str, reason: str) -> None:
     metavar="TIME",
     help="Not shown from this instant on; none: never.",
 )
-@_because("its times were set")
+@click.option(
+    "--keyword",
+    "keywords",
+    multiple=True,
+    type=_SignedKeywordType(),
+    metavar="+K|-K",
+    help="A keyword to give it, or to take away; may be given again.",
+)
+@click.option(
+    "--reason", help="Why; kept in the log.  [default: its times or its keywords were set]"
+)
 @with_session
-def set_times(
+def set_note(
     session: Session,
+    /,
+    *,
     note_id: str,
-    valid_from: datetime | Keep | None,
-    valid_to: datetime | Keep | None,
-    expires_at: datetime | Keep | None,
-    reason: str,
+    keywords: tuple[tuple[str, str], ...],
+    reason: str | None,
+    **times: datetime | Keep | None,
 ) -> None:
-    """Set when a note is true, and until when it is shown; what was before stays on record.
+    """Set a note's keywords, when it is true, and until when it is shown.
 
-    Times are RFC 3339 with an offset, such as 2026-01-31T09:30:00+09:00.
+    What was before stays on record. Times are RFC 3339 with an offset, such as
+    2026-01-31T09:30:00+09:00. Keywords and times together are two changes, one after the other.
 
     \b
     Example:
         graft set 1f3a9c04 --valid-to 2026-03-01T00:00:00Z --reason "the port moves in March"
+        graft set 1f3a9c04 --keyword +postgres --keyword -mysql
     """
-    given = TimeFields()
-    if not isinstance(valid_from, Keep):
-        given["valid_from"] = valid_from
-    if not isinstance(valid_to, Keep):
-        given["valid_to"] = valid_to
-    if not isinstance(expires_at, Keep):
-        given["expires_at"] = expires_at
-    if not given:
-        raise click.UsageError("name at least one of --valid-from, --valid-to and --expires-at")
-    changed = session.graft.set_times(note_id, reason=reason, **given)
-    _write(session.output, changed, f"set the times of {short_id(changed.id)}")
+    given = {name: time for name, time in times.items() if not isinstance(time, Keep)}
+    if not given and not keywords:
+        raise click.UsageError(
+            "name at least one of --valid-from, --valid-to, --expires-at and --keyword"
+        )
+    if keywords:
+        edited = session.graft.filing.set_keywords(
+            note_id,
+            add=[keyword for sign, keyword in keywords if sign == "+"],
+            remove=[keyword for sign, keyword in keywords if sign == "-"],
+            reason=reason or "its keywords were set",
+        )
+        _write(session.output, edited, _keyworded(edited))
+    if given:
+        fields = TimeFields(**given)  # type: ignore[typeddict-item]  # the options have its names
+        changed = session.graft.set_times(note_id, reason=reason or "its times were set", **fields)
+        _write(session.output, changed, f"set the times of {short_id(changed.id)}")
+
+
+def _keyworded(changed: Changed) -> str:
+    carried = printable(", ".join(changed.keywords or ())) or "no keyword"
+    return f"{short_id(changed.id)} carries {carried}"
 
 
 @click.command(cls=GraftCommand)
@@ -237,4 +277,7 @@ def _write(output: Output, changed: Changed, done: str) -> None:
         output.record(changed)
         return
     output.line(done)
+    if not changed.event:
+        output.say("graft: nothing changed")
+        return
     output.say(f"graft: event {changed.event}; graft undo {changed.event} takes it back")

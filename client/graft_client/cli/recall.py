@@ -18,9 +18,14 @@ from graft_client.results import (
     QueryAnswer,
     Retrieved,
     RetrievedNote,
+    SourceCheck,
     short_id,
 )
 
+_SOURCE_CHECKS: dict[SourceCheck | None, str] = {
+    "unchecked": "source not checked",
+    "same": "its source is as it was",
+}
 _FIT_STYLES: dict[Fit, dict[str, object]] = {
     "inside": {"dim": True},
     "outside": {"fg": "yellow"},
@@ -143,6 +148,7 @@ def write_answer(output: Output, answer: QueryAnswer) -> None:
     output.line(one_line(note), dim=True)
     if answer.missing:
         output.line(f"what was missing: {printable('; '.join(answer.missing))}")
+    _write_check(output, answer)
     for finding in answer.applicability:
         output.line(printable(finding.words), **_FIT_STYLES[finding.fit])
     if note.body is None:
@@ -152,6 +158,12 @@ def write_answer(output: Output, answer: QueryAnswer) -> None:
         output.quote(note.body)
     for dead_end in answer.dead_ends:
         _write_dead_end(output, dead_end)
+
+
+def _write_check(output: Output, answer: QueryAnswer) -> None:
+    """Say whether the files that a note rests on were looked at; what is wrong has been said."""
+    if answer.source_check in _SOURCE_CHECKS:
+        output.line(_SOURCE_CHECKS[answer.source_check], dim=True)
 
 
 def _write_dead_end(output: Output, dead_end: DeadEnd) -> None:

@@ -228,6 +228,12 @@ class VectorIndex:
             if self._refreshes % REFRESHES_PER_COUNT == 0 and self._is_worn(connection):
                 self._view = self._extended(self._empty(), connection)
 
+    def renew(self, connection: Connection) -> None:
+        """Read every vector anew, where they have been loaded: their notes have moved."""
+        with self._writing:
+            if self._view is not None:
+                self._view = self._extended(self._empty(), connection)
+
     def _empty(self) -> IndexView:
         return IndexView(segments=(), scope_codes={}, count=0, mark=0, dots=self._dots)
 

@@ -14,6 +14,7 @@ from graft_memstore.model import (
     ReceiptId,
     ScopeFilter,
 )
+from graft_memstore.provenance import SourceCheck, SourceState
 from graft_memstore.recall.account import Account, RuleOutcome, Threshold
 from graft_memstore.recall.answer import LookedAt, QueryAnswer
 
@@ -26,6 +27,20 @@ class Withheld:
 
     note_id: NoteId
     condition: Condition
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CheckedSource:
+    """A source that the caller was to look at.
+
+    Attributes:
+        known: its fingerprint when the answer was given.
+        state: what was found; None while nobody has said.
+    """
+
+    source_id: int
+    known: str
+    state: SourceState | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,6 +73,9 @@ class Receipt:
         index: "int8", "bits" or "none".
         looked_at: candidates, the best first.
         withheld: hidden notes that would have been candidates.
+        session: of whoever was answered; empty where that is not known.
+        check: how the files that the answer rests on are; None where it rests on none.
+        sources: those that its caller was to look at.
     """
 
     receipt_id: ReceiptId
@@ -75,6 +93,9 @@ class Receipt:
     model_identity: str
     looked_at: tuple[LookedAt, ...]
     withheld: tuple[Withheld, ...] = ()
+    session: str = ""
+    check: SourceCheck | None = None
+    sources: tuple[CheckedSource, ...] = ()
 
 
 def receipt_of(
@@ -128,7 +149,25 @@ def decode_receipt(content: str) -> Receipt:
             Withheld(note_id=NoteId(each["note_id"]), condition=Condition(each["condition"]))
             for each in told["withheld"]
         ),
+        **_provenance_of(told),
     )
+
+
+def _provenance_of(told: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return what receipts of an earlier version do not know of."""
+    check = told.get("check")
+    return {
+        "session": told.get("session", ""),
+        "check": None if check is None else SourceCheck(check),
+        "sources": tuple(
+            CheckedSource(
+                source_id=each["source_id"],
+                known=each["known"],
+                state=None if each["state"] is None else SourceState(each["state"]),
+            )
+            for each in told.get("sources", ())
+        ),
+    }
 
 
 def _account_of(told: Mapping[str, Any]) -> Account:

@@ -1,8 +1,12 @@
 """Answers of the gate and of a ranked search, as the proto tells them."""
 
+from dataclasses import replace
+
 from graft.memory.v1 import note_pb2
 from graft.memory.v1 import recall_service_pb2 as pb
 from graft_memstore.applicability import format_applies_to
+from graft_memstore.gate import Hit
+from graft_memstore.model import Condition, Note
 from graft_memstore.recall.answer import (
     DeadEnd,
     NearTitle,
@@ -10,7 +14,7 @@ from graft_memstore.recall.answer import (
     RankedNote,
     RetrieveAnswer,
 )
-from graft_memstore.service.convert import HITS, KINDS, TRUSTS, applicability_message
+from graft_memstore.service.convert import HITS, KINDS, TRUSTS, applicability_message, note_message
 
 
 def query_response(answer: QueryAnswer, note: note_pb2.Note | None) -> pb.QueryResponse:
@@ -28,6 +32,12 @@ def query_response(answer: QueryAnswer, note: note_pb2.Note | None) -> pb.QueryR
         dead_ends=[_dead_end_message(each) for each in answer.dead_ends],
         context_wanted=answer.context_wanted,
     )
+
+
+def handed_out(note: Note, hit: Hit) -> note_pb2.Note:
+    """Pack an answer's note: whole when STRONG, what it is called when WEAK."""
+    told = note if hit is Hit.STRONG else replace(note, body="", sources=())
+    return note_message(told, Condition.SHOWN)
 
 
 def retrieve_response(answer: RetrieveAnswer) -> pb.RetrieveResponse:

@@ -19,6 +19,7 @@ from graft_memstore.model import (
     SourceKind,
     Trust,
 )
+from graft_memstore.provenance import SourceCheck, SourceState
 
 LIFECYCLES = {
     Lifecycle.ACTIVE: note_pb2.LIFECYCLE_ACTIVE,
@@ -66,6 +67,19 @@ FITS = {
     Fit.INSIDE: note_pb2.FIT_INSIDE,
     Fit.OUTSIDE: note_pb2.FIT_OUTSIDE,
     Fit.UNKNOWN: note_pb2.FIT_UNKNOWN,
+}
+SOURCE_STATES = {
+    SourceState.SAME: note_pb2.SOURCE_STATE_SAME,
+    SourceState.CHANGED: note_pb2.SOURCE_STATE_CHANGED,
+    SourceState.GONE: note_pb2.SOURCE_STATE_GONE,
+    SourceState.UNCHECKED: note_pb2.SOURCE_STATE_UNCHECKED,
+}
+SOURCE_CHECKS = {
+    SourceCheck.UNCHECKED: recall_service_pb2.SOURCE_CHECK_UNCHECKED,
+    SourceCheck.WAITING: recall_service_pb2.SOURCE_CHECK_WAITING,
+    SourceCheck.SAME: recall_service_pb2.SOURCE_CHECK_SAME,
+    SourceCheck.CHANGED: recall_service_pb2.SOURCE_CHECK_CHANGED,
+    SourceCheck.GONE: recall_service_pb2.SOURCE_CHECK_GONE,
 }
 _LIFECYCLE_OF = {number: lifecycle for lifecycle, number in LIFECYCLES.items()}
 _TRUST_OF = {number: trust for trust, number in TRUSTS.items()}
@@ -126,7 +140,7 @@ def new_note_of(message: notes_service_pb2.NewNote, field: str) -> NewNote:
         kind=_KIND_OF[kind],
         scope=message.scope,
         author=message.author,
-        sources=tuple(_source_of(source, field) for source in message.sources),
+        sources=tuple(source_of(source, field) for source in message.sources),
         valid_from_ms=message.valid_from_ms if message.HasField("valid_from_ms") else None,
         valid_to_ms=message.valid_to_ms if message.HasField("valid_to_ms") else None,
         expires_at_ms=message.expires_at_ms if message.HasField("expires_at_ms") else None,
@@ -154,7 +168,7 @@ def note_message(note: Note, condition: Condition) -> note_pb2.Note:
         valid_to_ms=state.valid_to_ms,
         expires_at_ms=state.expires_at_ms,
         recorded_at_ms=note.recorded_at_ms,
-        sources=[_source_message(source) for source in note.sources],
+        sources=[source_message(source) for source in note.sources],
         pending=note.pending,
         superseded_by=note.superseded_by or "",
         state_reason=state.reason,
@@ -175,20 +189,31 @@ def applicability_message(finding: Applicability) -> note_pb2.Applicability:
     )
 
 
-def _source_of(message: note_pb2.Source, field: str) -> Source:
+def source_of(message: note_pb2.Source, field: str) -> Source:
+    """Read a source of the note that *field* holds.
+
+    Raises:
+        BadFieldError: its kind is none that this version knows.
+    """
     if message.kind not in _SOURCE_KIND_OF:
         raise BadFieldError(
             f"{field}.sources", f"kind {message.kind} is none that this version knows"
         )
     return Source(
-        kind=_SOURCE_KIND_OF[message.kind], locator=message.locator, project=message.project
+        kind=_SOURCE_KIND_OF[message.kind],
+        locator=message.locator,
+        project=message.project,
+        fingerprint=message.fingerprint,
     )
 
 
-def _source_message(source: Source) -> note_pb2.Source:
+def source_message(source: Source) -> note_pb2.Source:
+    """Pack a source."""
     return note_pb2.Source(
         kind=SOURCE_KINDS[source.kind],
         locator=source.locator,
         project=source.project,
         observed_at_ms=source.observed_at_ms,
+        fingerprint=source.fingerprint,
+        id=source.source_id,
     )

@@ -2,12 +2,21 @@
 
 from collections.abc import Mapping
 
+from graft.memory.v1 import note_pb2
 from graft.memory.v1 import recall_service_pb2 as pb
-from graft_memstore.model import NoteId
+from graft_memstore.model import NoteId, Source
 from graft_memstore.recall.index import VectorIndex
 from graft_memstore.recall.receipt import Receipt
-from graft_memstore.service.convert import CONDITIONS, HITS
+from graft_memstore.service.convert import (
+    CONDITIONS,
+    HITS,
+    SOURCE_CHECKS,
+    SOURCE_STATES,
+    source_message,
+)
+from graft_memstore.store.database import Connection
 from graft_memstore.store.profile import Profile
+from graft_memstore.store.sources import read_sources
 from graft_memstore.store.withheld import PresentNote, present_notes
 from graft_memstore.upkeep.scribe import Scribe
 from graft_memstore.visibility import View
@@ -27,10 +36,20 @@ def explain(
     with profile.snapshot() as connection:
         looking = View(scope=receipt.scope, now_ms=profile.now_ms(connection))
         present = present_notes(connection, looked_at + withheld, looking)
-    return _message(receipt, present)
+        sources = _sources_of(connection, receipt) if receipt.sources else {}
+    return _message(receipt, present, sources)
 
 
-def _message(receipt: Receipt, present: Mapping[NoteId, PresentNote]) -> pb.ExplainResponse:
+def _sources_of(connection: Connection, receipt: Receipt) -> Mapping[int, Source]:
+    """Return the sources that the note of an answer has now."""
+    note_id = receipt.looked_at[0].note_id
+    found = read_sources(connection, [note_id]).get(note_id, ())
+    return {each.source_id: each for each in found}
+
+
+def _message(
+    receipt: Receipt, present: Mapping[NoteId, PresentNote], sources: Mapping[int, Source]
+) -> pb.ExplainResponse:
     account = receipt.account
     return pb.ExplainResponse(
         receipt=receipt.receipt_id,
@@ -86,4 +105,18 @@ def _message(receipt: Receipt, present: Mapping[NoteId, PresentNote]) -> pb.Expl
         model_identity=receipt.model_identity,
         at_ms=receipt.at_ms,
         event=receipt.event,
+        sources=[
+            pb.CheckedSource(
+                source=source_message(sources[each.source_id])
+                if each.source_id in sources
+                else note_pb2.Source(id=each.source_id, fingerprint=each.known),
+                state=note_pb2.SOURCE_STATE_UNSPECIFIED
+                if each.state is None
+                else SOURCE_STATES[each.state],
+            )
+            for each in receipt.sources
+        ],
+        source_check=pb.SOURCE_CHECK_UNSPECIFIED
+        if receipt.check is None
+        else SOURCE_CHECKS[receipt.check],
     )

@@ -7,11 +7,13 @@ from graft.memory.v1 import lifecycle_service_pb2 as pb
 from graft.memory.v1 import lifecycle_service_pb2_grpc
 from graft_memstore.deadline import Deadline
 from graft_memstore.lifecycle import Verb
+from graft_memstore.model import EventSeq
 from graft_memstore.recall.index import VectorIndex
 from graft_memstore.service.convert import LIFECYCLES, TRUSTS, caller_of
 from graft_memstore.service.request_key import request_key
 from graft_memstore.store.profiles import Profiles
 from graft_memstore.write.change import Changed, ChangeOrder, Time, Times, change_note
+from graft_memstore.write.edit_keywords import KeywordOrder, edit_keywords
 from graft_memstore.write.state_change import Saying
 
 NoteRequest = (
@@ -90,6 +92,26 @@ class LifecycleServicer(lifecycle_service_pb2_grpc.LifecycleServiceServicer):
         )
         changed = self._change(Verb.SET_TIMES, request, context, times=times)
         return pb.SetNoteTimesResponse(note=_message(changed))
+
+    @override
+    def SetNoteKeywords(
+        self, request: pb.SetNoteKeywordsRequest, context: grpc.ServicerContext
+    ) -> pb.SetNoteKeywordsResponse:
+        """Give a note keywords, and take others away."""
+        order = KeywordOrder(
+            piece=request.id,
+            add=tuple(request.add),
+            remove=tuple(request.remove),
+            key=request_key(request, request.request_id, "SetNoteKeywords"),
+            saying=Saying(caller=caller_of(context), reason=request.reason),
+        )
+        deadline = Deadline.of_call(context)
+        with self._profiles.use(request.profile, deadline.for_work()) as profile:
+            edited = edit_keywords(profile, order, deadline.for_work())
+        changed = Changed(
+            id=edited.id, scope=edited.scope, state=edited.state, event=EventSeq(edited.event)
+        )
+        return pb.SetNoteKeywordsResponse(note=_message(changed), keywords=edited.keywords)
 
     @override
     def UndoEvent(

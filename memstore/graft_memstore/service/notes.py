@@ -11,6 +11,7 @@ from graft.memory.v1 import notes_service_pb2_grpc
 from graft.wire.errors import BadFieldError, NoteNotFoundError
 from graft_memstore.deadline import Deadline
 from graft_memstore.model import Lifecycle
+from graft_memstore.recall.handed_out import HandedOut
 from graft_memstore.recall.index import VectorIndex
 from graft_memstore.service.admission import Admission
 from graft_memstore.service.convert import (
@@ -51,9 +52,15 @@ OUTCOMES = {
 class NotesServicer(notes_service_pb2_grpc.NotesServiceServicer):
     """Answers for the notes of every profile."""
 
-    def __init__(self, profiles: Profiles[VectorIndex], inserter: Inserter[VectorIndex]) -> None:
+    def __init__(
+        self,
+        profiles: Profiles[VectorIndex],
+        inserter: Inserter[VectorIndex],
+        handed_out: HandedOut | None = None,
+    ) -> None:
         self._profiles = profiles
         self._inserter = inserter
+        self._handed_out = handed_out or HandedOut()
         self._inserts = Admission(INSERTS_MAX, "store notes")
 
     @override
@@ -101,6 +108,7 @@ class NotesServicer(notes_service_pb2_grpc.NotesServiceServicer):
             notes = read_full_notes(connection, [note_id], instants.known_at_ms)
         if not notes:
             raise NoteNotFoundError(f"note {note_id} was not known then; it was stored later")
+        self._handed_out.gave(profile.name, caller_of(context), note_id)
         return pb.GetNoteResponse(note=note_message(notes[0], instants.condition(notes[0].state)))
 
     @override
@@ -184,7 +192,8 @@ class NotesServicer(notes_service_pb2_grpc.NotesServiceServicer):
             self._profiles.use(profile_name, deadline.for_work()) as profile,
             self._inserts.enter(deadline),
         ):
-            return self._inserter.insert(profile, order, deadline)
+            given = self._handed_out.given(profile.name, order.caller)
+            return self._inserter.insert(profile, replace(order, given=given), deadline)
 
     def _use(
         self, profile_name: str, context: grpc.ServicerContext
@@ -210,4 +219,5 @@ def _inserted(note: InsertedNote) -> pb.InsertedNote:
         superseded=note.superseded or "",
         superseded_event=note.superseded_event,
         restored=note.restored,
+        recalled=note.recalled,
     )

@@ -13,6 +13,8 @@ from graft.memory.v1 import (
     notes_service_pb2,
     profiles_service_pb2,
     recall_service_pb2,
+    scopes_service_pb2,
+    sources_service_pb2,
 )
 
 _MODULES = (
@@ -21,6 +23,8 @@ _MODULES = (
     notes_service_pb2,
     profiles_service_pb2,
     recall_service_pb2,
+    scopes_service_pb2,
+    sources_service_pb2,
 )
 
 
@@ -30,7 +34,8 @@ class Passage:
 
     Attributes:
         closed: it does not, since it is about the whole profile.
-        notes: fields of the request that hold an id of a note, or a piece of one.
+        notes: fields of the request, with dots, that hold an id of a note, or a piece of one.
+        optional: those may be empty, and so may the filter.
         event: the field that holds the number of an event.
         receipt: the field that holds an id of a receipt, or a piece of one.
         saves: the field that holds a note to store, or several.
@@ -40,6 +45,7 @@ class Passage:
 
     closed: bool = False
     notes: tuple[str, ...] = ()
+    optional: bool = False
     event: str = ""
     receipt: str = ""
     saves: str = ""
@@ -72,6 +78,7 @@ _PASSAGES = {
         "DisputeNote": _ONE_NOTE,
         "MarkNoteStale": _ONE_NOTE,
         "SetNoteTimes": _ONE_NOTE,
+        "SetNoteKeywords": _ONE_NOTE,
         "UndoEvent": Passage(event="event"),
     },
     "RecallService": {
@@ -80,9 +87,17 @@ _PASSAGES = {
         "Explore": _FILTERED,
         "Classify": _OPEN,
         "Explain": Passage(receipt="receipt", drops=("looked_at", "withheld")),
+        "ConfirmAnswer": Passage(receipt="receipt"),
         "ListMisses": _OPEN,
         "ClearMisses": _OPEN,
     },
+    "SourcesService": {
+        "ListSources": Passage(notes=("id",), optional=True),
+        "AddSources": _ONE_NOTE,
+        "ReportSources": Passage(notes=("findings.note_id",)),
+        "RefreshSources": Passage(notes=("findings.note_id",)),
+    },
+    "ScopesService": {"ListScopes": _OPEN, "MoveScope": _CLOSED},
     "ProfilesService": {
         "ListProfiles": Passage(hides=("profiles.file_bytes",)),
         "AddProfile": _CLOSED,

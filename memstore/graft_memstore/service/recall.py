@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 from typing_extensions import override
 
-from graft.memory.v1 import note_pb2, recall_service_pb2_grpc
 from graft.memory.v1 import recall_service_pb2 as pb
+from graft.memory.v1 import recall_service_pb2_grpc
 from graft.wire.errors import BadFieldError, ModelNotReadyError, StoppingError
 from graft_memstore.deadline import Deadline
 from graft_memstore.embedding import (
@@ -25,18 +25,20 @@ from graft_memstore.embedding import (
 )
 from graft_memstore.gate import Hit
 from graft_memstore.lexical import fold_question
-from graft_memstore.model import Condition, Model, ModelRole, NoteId, ReceiptId
+from graft_memstore.model import Model, ModelRole, Note, NoteId, ReceiptId
 from graft_memstore.recall.answer import UNKNOWN_BACKGROUND, QueryAnswer, Question
 from graft_memstore.recall.classify import classify
 from graft_memstore.recall.explore import explore
+from graft_memstore.recall.handed_out import HandedOut
 from graft_memstore.recall.index import VectorIndex, index_of
 from graft_memstore.recall.own_gate import gate_of
 from graft_memstore.recall.query import answer_query
-from graft_memstore.recall.receipt import NO_INDEX, Snapshot, receipt_of
+from graft_memstore.recall.receipt import NO_INDEX, Receipt, Snapshot, receipt_of
 from graft_memstore.recall.retrieve import retrieve
 from graft_memstore.service.admission import Admission
-from graft_memstore.service.answers import query_response, retrieve_response
-from graft_memstore.service.convert import note_message
+from graft_memstore.service.answers import handed_out, query_response, retrieve_response
+from graft_memstore.service.confirming import confirm, outlook_of, tell_outlook, with_outlook
+from graft_memstore.service.convert import caller_of
 from graft_memstore.service.explained import explain
 from graft_memstore.service.looking_back import AsOf
 from graft_memstore.service.misses import clear_misses, list_misses
@@ -99,6 +101,7 @@ class RecallServicer(recall_service_pb2_grpc.RecallServiceServicer):
         profiles: the notes.
         embedder: makes the questions' vectors.
         scribe_of: gives who writes down the answers of a profile, by its name.
+        handed_out: remembers which notes sessions were given.
         seconds: a clock that only goes forward.
         random: random bytes, such as `os.urandom`.
     """
@@ -109,12 +112,14 @@ class RecallServicer(recall_service_pb2_grpc.RecallServiceServicer):
         embedder: Embedder,
         scribe_of: Callable[[str], Scribe | None],
         *,
+        handed_out: HandedOut | None = None,
         seconds: Callable[[], float] = time.perf_counter,
         random: Callable[[int], bytes] = os.urandom,
     ) -> None:
         self._profiles = profiles
         self._embedder = embedder
         self._scribe_of = scribe_of
+        self._handed_out = handed_out or HandedOut()
         self._seconds = seconds
         self._random = random
         self._recalls = Admission(RECALLS_MAX, "search")
@@ -133,9 +138,22 @@ class RecallServicer(recall_service_pb2_grpc.RecallServiceServicer):
                 answer = answer_query(connection, asked.index, asked.question, gate)
                 note = _note_of(connection, answer, asked.question.known_at_ms)
                 snapshot = _snapshot_of(connection, asked)
-            receipt = self._hand_over(profile.name, asked, answer, snapshot)
-        reply = query_response(answer, note)
-        reply.receipt = receipt
+            outlook = outlook_of(note, answer.hit, request)
+            receipt = receipt_of(
+                ReceiptId(self._random(RECEIPT_BYTES).hex()),
+                answer,
+                asked.question.scope,
+                snapshot,
+            )
+            caller = caller_of(context)
+            kept = self._hand_over(profile.name, asked, with_outlook(receipt, outlook, caller))
+        # Without a receipt nobody could end the answer.
+        outlook = outlook if kept else replace(outlook, check=outlook.unlooked_at)
+        reply = query_response(answer, None if note is None else handed_out(note, answer.hit))
+        reply.receipt = receipt.receipt_id if kept else ""
+        tell_outlook(reply, outlook)
+        if note is not None and answer.hit is Hit.STRONG and not outlook.waits:
+            self._handed_out.gave(profile.name, caller, note.id)
         self._say_how(reply, question, began, embedded)
         return reply
 
@@ -225,6 +243,20 @@ class RecallServicer(recall_service_pb2_grpc.RecallServiceServicer):
         with self._profiles.use(request.profile, seconds) as profile:
             return explain(profile, self._scribe(profile.name), request)
 
+    @override
+    def ConfirmAnswer(
+        self, request: pb.ConfirmAnswerRequest, context: grpc.ServicerContext
+    ) -> pb.ConfirmAnswerResponse:
+        """End an answer by what its caller found of its sources."""
+        seconds = Deadline.of_call(context).for_work()
+        with self._profiles.use(request.profile, seconds) as profile:
+            scribe = self._scribe(profile.name)
+            caller = caller_of(context)
+            reply, note = confirm(profile, scribe, request, caller)
+        if note is not None:
+            self._handed_out.gave(profile.name, caller, note.id)
+        return reply
+
     @contextmanager
     def _admitted(self, profile_name: str, deadline: Deadline) -> Iterator[Profile[VectorIndex]]:
         """Lend a profile to one of the searches that may run at once."""
@@ -253,19 +285,15 @@ class RecallServicer(recall_service_pb2_grpc.RecallServiceServicer):
             raise StoppingError("the service is stopping; call again to start it anew")
         return scribe
 
-    def _hand_over(
-        self, profile_name: str, asked: Asked, answer: QueryAnswer, snapshot: Snapshot
-    ) -> str:
-        """Have an answer written down; return the id of its receipt, empty where nobody does."""
+    def _hand_over(self, profile_name: str, asked: Asked, receipt: Receipt) -> bool:
+        """Have an answer written down; tell whether somebody does."""
         scribe = self._scribe_of(profile_name)
         if scribe is None:
-            return ""
-        receipt_id = ReceiptId(self._random(RECEIPT_BYTES).hex())
-        receipt = receipt_of(receipt_id, answer, asked.question.scope, snapshot)
+            return False
         scribe.take(
             Answered(receipt=receipt, question=asked.question, vector_model=asked.vector_model)
         )
-        return receipt_id
+        return True
 
     def _embed(
         self, profile: Profile[VectorIndex], question: Question, tokens_max: int, deadline: Deadline
@@ -361,12 +389,7 @@ def _values(vector: QueryVector) -> NDArray[np.float32]:
     return np.frombuffer(vector.values, dtype="<f4")
 
 
-def _note_of(
-    connection: Connection, answer: QueryAnswer, known_at_ms: int | None
-) -> note_pb2.Note | None:
-    """Return the note whole when STRONG, what it is called when WEAK."""
+def _note_of(connection: Connection, answer: QueryAnswer, known_at_ms: int | None) -> Note | None:
     if answer.note_id is None:
         return None
-    note = read_full_notes(connection, [NoteId(answer.note_id)], known_at_ms)[0]
-    handed_out = note if answer.hit is Hit.STRONG else replace(note, body="", sources=())
-    return note_message(handed_out, Condition.SHOWN)
+    return read_full_notes(connection, [NoteId(answer.note_id)], known_at_ms)[0]

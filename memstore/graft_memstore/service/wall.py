@@ -133,7 +133,8 @@ class WalledCall:
         inside = type(request).FromString(request.SerializeToString())
         self._profile = getattr(inside, "profile", "")
         asked = getattr(inside, SCOPE, None)
-        if isinstance(asked, note_pb2.ScopeFilter):
+        named = isinstance(asked, note_pb2.ScopeFilter) and inside.HasField(SCOPE)
+        if isinstance(asked, note_pb2.ScopeFilter) and (named or not self._passage.optional):
             self._narrow(asked)
         if self._passage.receipt:
             piece = getattr(inside, self._passage.receipt)
@@ -201,20 +202,26 @@ class WalledCall:
         notes: Sequence[notes_service_pb2.NewNote],
     ) -> None:
         within = ScopeFilter(scopes=self._wall.scopes)
-        for name in self._passage.notes:
-            setattr(inside, name, find_note(connection, getattr(inside, name), name, within))
+        for path in self._passage.notes:
+            *parents, name = path.split(".")
+            for part in _parts(inside, ".".join(parents)) if parents else [inside]:
+                piece = getattr(part, name)
+                if piece or not self._passage.optional:
+                    setattr(part, name, find_note(connection, piece, path, within))
         for note in notes:
             if note.supersedes:
                 note.supersedes = find_note(connection, note.supersedes, "supersedes", within)
         if self._passage.event:
-            seq = getattr(inside, self._passage.event)
-            event = read_event(connection, seq)
-            # Of a note that was erased nobody knows the scope any more.
-            if event is None or event.note_id is None:
-                raise event_not_found(seq)
-            scope = scopes_of(connection, [event.note_id]).get(event.note_id)
-            if scope is None or not self._wall.holds(scope):
-                raise event_not_found(seq)
+            self._check_event(connection, getattr(inside, self._passage.event))
+
+    def _check_event(self, connection: Connection, seq: int) -> None:
+        event = read_event(connection, seq)
+        # Of a note that was erased nobody knows the scope any more.
+        if event is None or event.note_id is None:
+            raise event_not_found(seq)
+        scope = scopes_of(connection, [event.note_id]).get(event.note_id)
+        if scope is None or not self._wall.holds(scope):
+            raise event_not_found(seq)
 
     def _place(self, note: notes_service_pb2.NewNote) -> None:
         """See that a note is saved inside: without a scope where it would be, else to the first."""

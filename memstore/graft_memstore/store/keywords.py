@@ -21,6 +21,7 @@ WHERE NOT EXISTS (
     SELECT 1 FROM note_keywords
     WHERE note_id = :note_id AND keyword_id = :keyword_id AND known_to IS NULL
 )
+ON CONFLICT (note_id, keyword_id, known_from) DO UPDATE SET known_to = NULL
 """
 
 SELECT_KEYWORDS_OF_NOTES = timed(
@@ -94,16 +95,24 @@ def add_keywords(
 ) -> int:
     """Give a note *keywords* and return how many it did not carry before."""
     added = 0
+    for keyword_id in keyword_ids(connection, keywords):
+        added += change(
+            connection,
+            INSERT_NOTE_KEYWORD,
+            {"note_id": note_id, "keyword_id": keyword_id, "known_from": known_from_ms},
+        )
+    return added
+
+
+def keyword_ids(connection: apsw.Connection, keywords: Iterable[str]) -> tuple[int, ...]:
+    """Return the numbers of *keywords*, new ones for those that nothing has carried yet."""
+    found = []
     for keyword in keywords:
         change(connection, INSERT_KEYWORD, {"keyword": keyword})
         row = select_one(connection, SELECT_KEYWORD, {"keyword": keyword})
         assert row is not None, "the keyword has just been inserted, or was there"
-        added += change(
-            connection,
-            INSERT_NOTE_KEYWORD,
-            {"note_id": note_id, "keyword_id": row[0], "known_from": known_from_ms},
-        )
-    return added
+        found.append(row[0])
+    return tuple(found)
 
 
 def read_keywords(

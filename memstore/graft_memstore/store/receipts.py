@@ -16,6 +16,8 @@ INSERT INTO receipts (receipt_id, at, content) VALUES (:receipt_id, :at, :conten
 ON CONFLICT (receipt_id) DO NOTHING
 """
 
+UPDATE_RECEIPT = "UPDATE receipts SET content = :content WHERE receipt_id = :receipt_id"
+
 DELETE_OLD_RECEIPTS = """
 DELETE FROM receipts WHERE seq <= (SELECT max(seq) FROM receipts) - :count_max
 """
@@ -45,6 +47,11 @@ def insert_receipt(
 ) -> None:
     """Keep a receipt."""
     change(connection, INSERT_RECEIPT, {"receipt_id": receipt_id, "content": content, "at": at_ms})
+
+
+def update_receipt(connection: apsw.Connection, receipt_id: ReceiptId, content: str) -> None:
+    """Say more in a receipt that is kept."""
+    change(connection, UPDATE_RECEIPT, {"receipt_id": receipt_id, "content": content})
 
 
 def delete_old_receipts(connection: apsw.Connection) -> None:

@@ -53,7 +53,7 @@ def read_stats(connection: apsw.Connection, view: View) -> Stats:
     """Count the notes of *view*, and vectors, events and what waits of the whole profile."""
     scope, inside = view.scope, dict[str, int]()
     inactive = elsewhere = 0
-    for name, shown, count in _count_by_scope(connection, view):
+    for name, shown, count in count_by_scope(connection, view):
         wanted = scope.all or name in scope.scopes
         if wanted and shown:
             inside[name] = count
@@ -76,7 +76,7 @@ def read_stats(connection: apsw.Connection, view: View) -> Stats:
     )
 
 
-def _count_by_scope(connection: apsw.Connection, view: View) -> list[tuple[str, bool, int]]:
+def count_by_scope(connection: apsw.Connection, view: View) -> list[tuple[str, bool, int]]:
     """Return for every scope how many notes searches show and how many they do not."""
     rows = select(connection, SELECT_COUNTS_BY_SCOPE, view.parameters())
     return [(scope, bool(shown), int(count)) for scope, shown, count in rows]

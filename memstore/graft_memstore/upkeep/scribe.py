@@ -24,6 +24,7 @@ from graft_memstore.store.profile import Profile
 from graft_memstore.store.receipts import delete_old_receipts, find_receipts, insert_receipt
 from graft_memstore.store.transaction import Transaction
 from graft_memstore.upkeep.back_off import BackOff
+from graft_memstore.upkeep.confirmations import Confirmations, Confirmed, write_confirmed
 from graft_memstore.wall import Wall
 from graft_memstore.write.identify import check_piece
 from graft_memstore.write.misses import Missed, keep_misses
@@ -70,6 +71,7 @@ class Scribe:
         self._changed = threading.Condition()
         self._waiting: dict[ReceiptId, Answered] = {}
         self._writing: dict[ReceiptId, Answered] = {}
+        self._confirmations = Confirmations()
         self._dropped = 0
         self._hurry = False
         self._stopping = False
@@ -82,7 +84,8 @@ class Scribe:
     @property
     def busy(self) -> bool:
         """Whether something is to be written; what cannot be written now does not count."""
-        return bool(self._waiting or self._writing) and not self._back_off.problem
+        waits = self._waiting or self._writing or self._confirmations.waits
+        return bool(waits) and not self._back_off.problem
 
     @property
     def dropped(self) -> int:
@@ -95,6 +98,16 @@ class Scribe:
             self._waiting[answered.receipt.receipt_id] = answered
             self._make_room()
             self._changed.notify_all()
+
+    def confirm(self, confirmed: Confirmed) -> Receipt:
+        """Write down soon what was found of an answer's sources; return what is kept.
+
+        That is what was found first, where two callers say so at once.
+        """
+        with self._changed:
+            kept = self._confirmations.keep(confirmed)
+            self._changed.notify_all()
+            return kept
 
     def find(self, piece: str, wall: Wall | None = None) -> Receipt:
         """Return the receipt whose id *piece* is, or begins or ends, written or not.
@@ -117,15 +130,16 @@ class Scribe:
             }
             for receipt_id in waiting.keys() - found.keys():
                 found[receipt_id] = self._completed(connection, [waiting[receipt_id]])[0]
-        fitting = [each for each in found.values() if wall is None or wall.holds_all(each.scope)]
+        fitting = [
+            self._confirmations.brought_up(each)
+            for each in found.values()
+            if wall is None or wall.holds_all(each.scope)
+        ]
         if len(fitting) > 1:
             raise AmbiguousIdError(f"{wanted} fits several receipts; give more digits of the id")
         if fitting:
             return fitting[0]
-        raise ReceiptNotFoundError(
-            f"no receipt has the id {wanted}; those of the last answers alone are kept, so ask the "
-            "question again"
-        )
+        raise receipt_not_found(wanted)
 
     def settle(self, seconds: float) -> bool:
         """Write at once what waits; tell whether that was done within *seconds*."""
@@ -156,13 +170,15 @@ class Scribe:
         while not self._stopping:
             self._wait()
             self._write()
-        while self._waiting and self._write():
+        while (self._waiting or self._confirmations.waits) and self._write():
             pass
 
     def _wait(self) -> None:
         """Return when there is a batch to write."""
         with self._changed:
-            self._changed.wait_for(lambda: self._waiting or self._stopping)
+            self._changed.wait_for(
+                lambda: self._waiting or self._confirmations.waits or self._stopping
+            )
             failed = bool(self._back_off.problem)
             pause = self._back_off.left() if failed else WRITE_SECONDS
             self._changed.wait_for(lambda: self._is_time(failed=failed), pause)
@@ -179,16 +195,21 @@ class Scribe:
             with self._profile.snapshot() as connection:
                 receipts = self._completed(connection, batch)
             missed = [each for each in batch if self.keeps_misses and _missed(each)]
-            self._profile.write(lambda transaction: _store(transaction, receipts, missed))
+            confirmed = self._confirmations.take(but_of=set(self._waiting))
+            self._profile.write(
+                lambda transaction: _store(transaction, receipts, missed, confirmed)
+            )
         except ServiceError as error:
             self._back_off.failed(error.message)
             log.info("receipts wait profile=%s because=%s", self._profile.name, error.message)
             self._put_back()
+            self._confirmations.put_back()
             return False
         except Exception:
             # The thread's root: what cannot be written for a bug must not hold up the rest.
             log.exception("bug in writing receipts profile=%s", self._profile.name)
             self._dropped += len(batch)
+        self._confirmations.done()
         self._back_off.succeeded()
         with self._changed:
             self._writing = {}
@@ -228,16 +249,28 @@ class Scribe:
         return receipts
 
 
+def receipt_not_found(piece: str) -> ReceiptNotFoundError:
+    """Return the refusal of a receipt that is not there."""
+    return ReceiptNotFoundError(
+        f"no receipt has the id {piece}; those of the last answers alone are kept, so ask the "
+        "question again"
+    )
+
+
 def _missed(answered: Answered) -> bool:
     return answered.receipt.hit is Hit.MISS and not answered.question.looks_back
 
 
 def _store(
-    transaction: Transaction, receipts: Sequence[Receipt], missed: Sequence[Answered]
+    transaction: Transaction,
+    receipts: Sequence[Receipt],
+    missed: Sequence[Answered],
+    confirmed: Sequence[Confirmed],
 ) -> None:
     connection = transaction.connection
     for receipt in receipts:
         insert_receipt(connection, receipt.receipt_id, encode_receipt(receipt), receipt.at_ms)
+    write_confirmed(transaction, confirmed)
     delete_old_receipts(connection)
     if missed:
         keep_misses(connection, (_as_missed(each) for each in missed))

@@ -75,6 +75,7 @@ class InsertOrder:
     Attributes:
         single: the notes come from an rpc that takes one; its field has another name.
         wait_for_passages: wait until all of it has vectors, as long as the deadline allows.
+        given: notes that the caller's session was given of late, the last first.
     """
 
     notes: Sequence[NewNote]
@@ -82,6 +83,7 @@ class InsertOrder:
     caller: Caller
     single: bool = False
     wait_for_passages: bool = False
+    given: tuple[NoteId, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -96,6 +98,7 @@ class InsertedNote:
         superseded: the note that it replaced, by *superseded_event*.
         restored: it was there, retired, and is in force again.
         proposal: item of the review queue that is to let it replace another; 0 for none.
+        recalled: it is a piece of a note that its session was given, and was not stored.
     """
 
     id: NoteId
@@ -112,6 +115,7 @@ class InsertedNote:
     superseded_event: int
     restored: bool
     proposal: int = 0
+    recalled: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -270,12 +274,13 @@ class Inserter(Generic[IndexT]):
         earlier = recall_reply(connection, order.key, transaction.at_ms)
         if earlier is not None:
             return earlier
+        storing = replace(self._storing, given=order.given)
         stored = [
             store_note(
                 transaction,
                 each,
                 caller=order.caller,
-                storing=self._storing,
+                storing=storing,
                 vector=(vectors or {}).get(each.place),
             )
             for each in prepared
@@ -324,6 +329,7 @@ def _receipt_of(stored: StoredReply) -> dict[str, object]:
         "superseded": stored.superseded,
         "superseded_event": stored.superseded_event,
         "restored": stored.restored,
+        "recalled": stored.recalled,
         "proposal": stored.proposal,
     }
 
@@ -358,6 +364,7 @@ def _full_reply(connection: Connection, remembered: Reply, now_ms: int) -> Inser
                 superseded=each.get("superseded"),
                 superseded_event=each.get("superseded_event", 0),
                 restored=each.get("restored", False),
+                recalled=each.get("recalled", False),
                 proposal=each.get("proposal", 0),
             )
             for each in remembered["notes"]

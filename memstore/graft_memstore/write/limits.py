@@ -8,6 +8,10 @@ SCOPE_CHARS_MAX = 1_024
 SCOPES_MAX = 16
 AUTHOR_CHARS_MAX = 256
 SOURCES_MAX = 64
+FINDINGS_MAX = 256
+"""What was found of so many sources is told at once."""
+PROJECTS_MAX = 16
+"""Projects whose sources a read asks for."""
 LOCATOR_CHARS_MAX = 2_048
 PROJECT_CHARS_MAX = 1_024
 APPLIES_TO_MAX = 16

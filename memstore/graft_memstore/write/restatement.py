@@ -48,8 +48,13 @@ def words_hash(title: str, body: str) -> bytes | None:
 
 def telling_words(text: str) -> frozenset[str]:
     """Return the words of *text* that say something, as they are spelled once."""
+    return frozenset(telling_sequence(text))
+
+
+def telling_sequence(text: str) -> list[str]:
+    """Return the same in their order, each as often as it is there."""
     spaced = _CJK.sub(r" \g<0> ", spelled_once(text).replace(_APOSTROPHE, "'"))
     stripped = (word.strip(_AROUND) for word in spaced.split())
-    return frozenset(
+    return [
         word for word in stripped if word and word not in EMPTY_WORDS and not _MARK.fullmatch(word)
-    )
+    ]

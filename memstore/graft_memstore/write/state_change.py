@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, replace
 
-from graft.wire.errors import NotAllowedError, WrongStateError
+from graft.wire.errors import NotAllowedError, NotLastChangeError, WrongStateError
 from graft_memstore.lifecycle import Ruling, Verb, after, allows, is_protected, ruling_of
 from graft_memstore.model import Caller, EventSeq, Lifecycle, NoteId, NoteState, StoredNote
 from graft_memstore.store.chain import EventDraft
@@ -146,6 +146,14 @@ def record_state(
         # While it was hidden no note was joined with it.
         ask_for_edges(connection, stored.id)
     return event
+
+
+def not_last_change(event: int, note_id: NoteId, last: int | None) -> NotLastChangeError:
+    """Return the refusal of an event that is not the *last* change of its note."""
+    return NotLastChangeError(
+        f"event {event} is not the last change of note {note_id}: that is event {last}",
+        metadata={"note_id": note_id, "event": str(last)},
+    )
 
 
 def described(state: NoteState) -> str:

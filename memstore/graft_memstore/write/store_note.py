@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, replace
 
-from graft.wire.errors import KnownTextError, RejectedTextError
+from graft.wire.errors import RejectedTextError
 from graft_memstore.ids import NewId
 from graft_memstore.lifecycle import AGENT, Ruling, Verb, ruling_of
 from graft_memstore.model import (
@@ -22,11 +22,10 @@ from graft_memstore.store.applies import set_applies_to
 from graft_memstore.store.chain import EventDraft
 from graft_memstore.store.database import Connection
 from graft_memstore.store.edges_pending import ask_for_edges
-from graft_memstore.store.fts import delete_words, insert_words
-from graft_memstore.store.keywords import add_keywords, read_keywords
+from graft_memstore.store.fts import insert_words
+from graft_memstore.store.keywords import add_keywords
 from graft_memstore.store.models import read_model
 from graft_memstore.store.notes import (
-    KnownNote,
     NoteOrigin,
     find_same_content,
     insert_note,
@@ -36,11 +35,13 @@ from graft_memstore.store.pending import insert_pending
 from graft_memstore.store.signatures import insert_signatures
 from graft_memstore.store.sources import add_sources
 from graft_memstore.store.states import insert_state, read_state
-from graft_memstore.store.successors import has_replaced_value, read_heads
+from graft_memstore.store.successors import has_replaced_value
 from graft_memstore.store.tombstones import Rejection, find_rejected_value, find_rejected_words
 from graft_memstore.store.transaction import Transaction
 from graft_memstore.store.values import find_of_value, find_out_of_use, find_same_value
+from graft_memstore.write.fold_again import fold_again
 from graft_memstore.write.identify import find_note
+from graft_memstore.write.known_text import known_text
 from graft_memstore.write.limits import SIMILAR_MAX
 from graft_memstore.write.misses import mark_answered
 from graft_memstore.write.prepare import (
@@ -51,7 +52,8 @@ from graft_memstore.write.prepare import (
 )
 from graft_memstore.write.proposal import ReviewerNeededError, propose
 from graft_memstore.write.queue import keep_queue
-from graft_memstore.write.state_change import Saying, last_event, read_present, say
+from graft_memstore.write.recalled import compare_with_given
+from graft_memstore.write.state_change import Saying, read_present, say
 from graft_memstore.write.supersede import supersede
 from graft_memstore.write.vectors import serving_model_of, store_title
 
@@ -69,6 +71,7 @@ class StoredReply:
         answers: earlier questions in vain that it may answer.
         superseded: the note that it replaced, by *superseded_event*.
         restored: it was there, retired, and is in force again.
+        recalled: it is a piece of a note that its session was given, and was not stored.
         proposal: item of the review queue that is to let it replace the other; 0 for none.
     """
 
@@ -82,6 +85,7 @@ class StoredReply:
     superseded: NoteId | None = None
     superseded_event: int = 0
     restored: bool = False
+    recalled: bool = False
     proposal: int = 0
 
 
@@ -91,10 +95,12 @@ class Storing:
 
     Attributes:
         trust: what a new note of an agent starts with.
+        given: notes that the session was given of late, the last first.
     """
 
     new_id: NewId
     trust: Trust = Trust.OBSERVED
+    given: tuple[NoteId, ...] = ()
 
 
 class RestatedError(RejectedTextError):
@@ -171,7 +177,7 @@ def _store(
             return replace(added, duplicate=False, restored=True)
         # A value may change back, where it was one of those that led to the present one.
         if old is None or not has_replaced_value(connection, old, prepared.value_hash, note.kind):
-            raise _known_text(connection, out_of_use)
+            raise known_text(connection, out_of_use)
     looks_like = (
         None
         if prepared.words_hash is None
@@ -181,7 +187,10 @@ def _store(
         # It would take the other's place in no search.
         raise RestatedError(looks_like, " in other order")
     if looks_like is None:
-        return _store_new(transaction, prepared, saying, storing, vector)
+        given = () if old is not None or note.restore else storing.given
+        return _store_unless_given(
+            transaction, prepared, saying, replace(storing, given=given), vector
+        )
     held = replace(storing, trust=Trust.HELD)
     stored = _store_new(transaction, prepared, saying, held, vector)
     like = find_of_value(connection, looks_like.value_hash, looks_like.scope)
@@ -189,34 +198,21 @@ def _store(
     return stored
 
 
-def _known_text(connection: Connection, known: KnownNote) -> KnownTextError:
-    lifecycle = known.state.lifecycle
-    if lifecycle is Lifecycle.RETIRED:
-        return KnownTextError(
-            f"what this note says is here as note {known.id}, which was retired; bring it back "
-            "with: graft insert --restore",
-            metadata={"state": lifecycle, "note_id": known.id},
-        )
-    if lifecycle is Lifecycle.ACTIVE:
-        return KnownTextError(
-            f"what this note says is here as note {known.id}, which is held: it looks like "
-            f"something that was rejected; look at it with: graft get {known.id}",
-            metadata={"state": known.state.trust, "note_id": known.id},
-        )
-    head = read_heads(connection, [known.id]).get(known.id)
-    facts = {"state": lifecycle, "note_id": known.id, "head": head or ""}
-    if head is None:
-        return KnownTextError(
-            f"what this note says is here as note {known.id}, which was superseded by a note that "
-            f"was erased since; bring it back with: graft undo {last_event(connection, known.id)}",
-            metadata=facts,
-        )
-    return KnownTextError(
-        f"what this note says is here as note {known.id}, which was superseded by note {head}; "
-        f"read that with: graft get {head}, or where the old one holds again: "
-        f"graft insert --supersedes {head}",
-        metadata=facts,
+def _store_unless_given(
+    transaction: Transaction,
+    prepared: PreparedNote,
+    saying: Saying,
+    storing: Storing,
+    vector: TitleVector | None,
+) -> StoredReply:
+    """Store a note unless it is a piece of one that its session was given."""
+    recalled = compare_with_given(
+        transaction.connection, prepared.note, storing.given, transaction.at_ms
     )
+    if recalled.piece_of is not None:
+        return _add_to_piece(transaction, recalled.piece_of, prepared, saying.caller)
+    stored = _store_new(transaction, prepared, saying, storing, vector)
+    return replace(stored, similar=recalled.first_of(stored.similar)[:SIMILAR_MAX])
 
 
 def _store_new(
@@ -342,6 +338,18 @@ def _similar_to(
     return tuple(found.values())[:SIMILAR_MAX]
 
 
+def _add_to_piece(
+    transaction: Transaction, note_id: NoteId, prepared: PreparedNote, caller: Caller
+) -> StoredReply:
+    """Give the note of which a new one is a piece what that brings besides its text."""
+    whole = read_stored(transaction.connection, note_id)
+    assert whole is not None, "it was compared a moment ago"
+    added = _add_to(
+        transaction, note_id, replace(prepared, content_hash=whole.content_hash), caller
+    )
+    return replace(added, scope=whole.scope, recalled=True)
+
+
 def _add_to(
     transaction: Transaction, note_id: NoteId, prepared: PreparedNote, caller: Caller
 ) -> StoredReply:
@@ -361,16 +369,8 @@ def _add_to(
             )
         )
     if keywords:
-        _fold_again(connection, note_id)
+        fold_again(connection, note_id)
         ask_for_edges(connection, note_id)
     state = read_state(connection, note_id)
     assert state is not None, "every note has a present state"
     return StoredReply(id=note_id, duplicate=True, state=state, scope=note.scope, event=event)
-
-
-def _fold_again(connection: Connection, note_id: NoteId) -> None:
-    stored = read_stored(connection, note_id)
-    assert stored is not None, "its content was found a moment ago"
-    keywords = read_keywords(connection, [note_id]).get(note_id, ())
-    delete_words(connection, stored.seq)
-    insert_words(connection, stored.seq, words_of(stored.title, stored.body, keywords))

@@ -10,6 +10,7 @@ from graft_memstore.lifecycle import Ruling, Verb, ruling_of_undo
 from graft_memstore.model import USER_SCOPE, EventSeq, Lifecycle, NoteId, Trust
 from graft_memstore.store.database import Connection
 from graft_memstore.store.events import Event, read_event
+from graft_memstore.store.keyword_edits import read_edit
 from graft_memstore.store.notes import read_stored
 from graft_memstore.store.states import KnownState, read_last_states
 from graft_memstore.store.successors import (
@@ -21,10 +22,12 @@ from graft_memstore.store.successors import (
 from graft_memstore.store.tombstones import find_rejected_value, lift_tombstone
 from graft_memstore.store.transaction import Transaction
 from graft_memstore.store.values import value_of
+from graft_memstore.write.edit_keywords import undo_keywords
 from graft_memstore.write.proposal import Proposal, ReviewerNeededError
 from graft_memstore.write.state_change import (
     Present,
     Saying,
+    not_last_change,
     read_present,
     record_state,
     role_refused,
@@ -48,13 +51,12 @@ def undo(transaction: Transaction, event_seq: int, saying: Saying) -> tuple[Note
     connection = transaction.connection
     event = _event(connection, event_seq)
     note_id = _note_of(connection, event)
+    edit = read_edit(connection, event.seq)
+    if edit is not None:
+        return note_id, undo_keywords(transaction, event, edit, saying)
     last, *before = read_last_states(connection, note_id)
     if last.event != event.seq:
-        raise NotLastChangeError(
-            f"event {event.seq} is not the last change of note {note_id}: that is event "
-            f"{last.event}",
-            metadata={NOTE_ID: note_id, "event": str(last.event)},
-        )
+        raise not_last_change(event.seq, note_id, last.event)
     present = read_present(connection, note_id)
     if not before:
         raise WrongStateError(

@@ -27,6 +27,7 @@ from graft_memstore.applicability import (
 )
 from graft_memstore.errors import BadFieldsError
 from graft_memstore.model import USER_SCOPE, NewNote, ScopeFilter, Source
+from graft_memstore.provenance import FINGERPRINT
 from graft_memstore.write.identify import check_piece
 from graft_memstore.write.limits import (
     APPLIES_TO_MAX,
@@ -39,6 +40,7 @@ from graft_memstore.write.limits import (
     KEYWORDS_MAX,
     LOCATOR_CHARS_MAX,
     PROJECT_CHARS_MAX,
+    PROJECTS_MAX,
     REASON_CHARS_MAX,
     SCOPE_CHARS_MAX,
     SCOPES_MAX,
@@ -173,6 +175,20 @@ def check_scopes(scope: ScopeFilter) -> ScopeFilter:
     return scope
 
 
+def check_projects(projects: Sequence[str]) -> tuple[str, ...]:
+    """Return the projects that a read asks for.
+
+    Raises:
+        BadFieldError: there are too many, or one cannot be a project.
+    """
+    problem = _too_many(len(projects), PROJECTS_MAX)
+    for each in projects:
+        problem = problem or _line_problem(each, PROJECT_CHARS_MAX)
+    if problem:
+        raise BadFieldError("projects", problem)
+    return tuple(projects)
+
+
 def check_keyword_filter(keywords: Sequence[str]) -> tuple[str, ...]:
     """Return the keywords that a read filters by, in the form in which they are stored.
 
@@ -299,7 +315,32 @@ def _sources_problem(sources: tuple[Source, ...]) -> str:
         problem = _line_problem(source.project, PROJECT_CHARS_MAX)
         if problem:
             return f"project {source.project[:40]!r} {problem}"
+        problem = fingerprint_problem(source.fingerprint)
+        if problem:
+            return problem
     return ""
+
+
+def fingerprint_problem(fingerprint: str) -> str:
+    """Return why a source cannot have this fingerprint; empty where it can, or has none."""
+    if not fingerprint or FINGERPRINT.fullmatch(fingerprint):
+        return ""
+    return (
+        f"{fingerprint[:80]!r} is no fingerprint; write blake3: and the 64 hex digits of a file's "
+        "content, or git: and the 40 or 64 of a commit or blob"
+    )
+
+
+def check_sources(sources: Sequence[Source]) -> tuple[Source, ...]:
+    """Return *sources* if a note can be given them.
+
+    Raises:
+        BadFieldError: there are none or too many, or one of them cannot be.
+    """
+    problem = _sources_problem(tuple(sources))
+    if problem or not sources:
+        raise BadFieldError("sources", problem or "none is given; name at least one")
+    return tuple(sources)
 
 
 def _applies_to_problem(specs: Sequence[str]) -> str:

@@ -84,6 +84,17 @@ class FakeLifecycle(lifecycle_service_pb2_grpc.LifecycleServiceServicer):
         return pb.SetNoteTimesResponse(note=changed)
 
     @override
+    def SetNoteKeywords(
+        self, request: pb.SetNoteKeywordsRequest, context: grpc.ServicerContext
+    ) -> pb.SetNoteKeywordsResponse:
+        self._enter("SetNoteKeywords", request, context)
+        note = self._find(request.id, context)
+        carried = sorted({*note.keywords, *request.add} - {*request.remove})
+        del note.keywords[:]
+        note.keywords.extend(carried)
+        return pb.SetNoteKeywordsResponse(note=_changed(note), keywords=carried)
+
+    @override
     def UndoEvent(
         self, request: pb.UndoEventRequest, context: grpc.ServicerContext
     ) -> pb.UndoEventResponse:

@@ -48,6 +48,9 @@ class FakeState:
     query_reply: recall_service_pb2.QueryResponse = field(
         default_factory=lambda: recall_service_pb2.QueryResponse(hit=recall_service_pb2.HIT_MISS)
     )
+    confirm_reply: recall_service_pb2.ConfirmAnswerResponse = field(
+        default_factory=recall_service_pb2.ConfirmAnswerResponse
+    )
     retrieve_reply: recall_service_pb2.RetrieveResponse = field(
         default_factory=recall_service_pb2.RetrieveResponse
     )
@@ -188,6 +191,13 @@ class FakeMemstore(
     ) -> recall_service_pb2.ClassifyResponse:
         self.enter("Classify", request, context)
         return self.state.classify_reply
+
+    @override
+    def ConfirmAnswer(
+        self, request: recall_service_pb2.ConfirmAnswerRequest, context: grpc.ServicerContext
+    ) -> recall_service_pb2.ConfirmAnswerResponse:
+        self.enter("ConfirmAnswer", request, context)
+        return self.state.confirm_reply
 
     @override
     def Explain(

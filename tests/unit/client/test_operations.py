@@ -11,6 +11,8 @@ from graft.memory.v1 import (
     notes_service_pb2,
     profiles_service_pb2,
     recall_service_pb2,
+    scopes_service_pb2,
+    sources_service_pb2,
 )
 from graft_client import (
     gate_operations,
@@ -19,17 +21,22 @@ from graft_client import (
     operations,
     recall_operations,
     receipt_operations,
+    replies,
     results,
+    scope_operations,
+    source_operations,
 )
 from graft_client.calls import BATCH_NOTES, batches
 from graft_client.errors import InputError
 from graft_client.operation import Operation
 from graft_client.operations import Listing
-from graft_client.requests import NewNote, parse_source
+from graft_client.requests import KeywordChanges, NewNote, parse_source
 from graft_client.results import Condition, Source
 from graft_client.scope import ScopeChoice
 from graft_client.times import to_milliseconds
 
+CHANGES = KeywordChanges(add=["k"])
+ANSWER = replies.query_answer(recall_service_pb2.QueryResponse())
 USER = ScopeChoice(scopes=("user",))
 SERVICES = {
     f"/{service.full_name}/{method.name}": (
@@ -42,6 +49,8 @@ SERVICES = {
         notes_service_pb2,
         profiles_service_pb2,
         recall_service_pb2,
+        scopes_service_pb2,
+        sources_service_pb2,
     )
     for service in module.DESCRIPTOR.services_by_name.values()
     for method in service.methods
@@ -63,6 +72,7 @@ def every_operation() -> list[Operation]:  # type: ignore[type-arg] # of all kin
             for verb in get_args(lifecycle_operations.Verb)
         ),
         lifecycle_operations.set_times("p", "id", {}, reason="r", request_id="r"),
+        lifecycle_operations.set_keywords("p", "id", CHANGES, reason="r", request_id="r"),
         lifecycle_operations.undo("p", 1, reason="r", request_id="r"),
         recall_operations.query("p", USER, "t", embed_tokens_max=0, context=()),
         recall_operations.retrieve("p", USER, recall_operations.Search(text="t")),
@@ -71,6 +81,13 @@ def every_operation() -> list[Operation]:  # type: ignore[type-arg] # of all kin
         receipt_operations.explain("p", "id"),
         receipt_operations.misses("p", USER, limit=0),
         receipt_operations.clear_misses("p", USER, request_id="r"),
+        source_operations.list_sources("p", source_operations.SourceListing(scope=USER), ""),
+        source_operations.add_sources("p", "id", [], reason="r", request_id="r"),
+        source_operations.report_sources("p", [], request_id="r"),
+        source_operations.refresh_sources("p", [], reason="r", request_id="r"),
+        source_operations.confirm("p", ANSWER, []),
+        scope_operations.list_scopes("p", USER),
+        scope_operations.move_scope("p", ("a", "b"), reason="r", request_id="r", dry_run=False),
         operations.profiles(),
         operations.add_profile("p"),
         operations.start_reindex("p", "m"),

@@ -13,17 +13,22 @@ from graft.memory.v1 import (
     notes_service_pb2_grpc,
     profiles_service_pb2_grpc,
     recall_service_pb2_grpc,
+    scopes_service_pb2_grpc,
+    sources_service_pb2_grpc,
 )
 from graft.wire.errors import StoppingError
 from graft.wire.models import RegistryError
 from graft.wire.server import Activity, build_server
 from graft_memstore.embedder_process import EmbedderReport
+from graft_memstore.recall.handed_out import HandedOut
 from graft_memstore.serve import NOT_USE
 from graft_memstore.service.daemon import DaemonParts, DaemonServicer
 from graft_memstore.service.lifecycle import LifecycleServicer
 from graft_memstore.service.notes import NotesServicer
 from graft_memstore.service.profiles import ProfilesServicer
 from graft_memstore.service.recall import RecallServicer
+from graft_memstore.service.scopes import ScopesServicer
+from graft_memstore.service.sources import SourcesServicer
 from graft_memstore.service.wall import WallInterceptor
 from graft_memstore.wall import Wall
 
@@ -58,6 +63,8 @@ class Stubs:
     activity: Activity
     room: Room
     recall: recall_service_pb2_grpc.RecallServiceStub
+    sources: sources_service_pb2_grpc.SourcesServiceStub
+    scopes: scopes_service_pb2_grpc.ScopesServiceStub
     channel: grpc.Channel
     asked_for: list[list[str]]
     registry_problems: list[str]
@@ -85,17 +92,24 @@ def stubs(room: Room) -> Iterator[Stubs]:
             raise StoppingError("nobody writes")
         return scribe.find(piece, wall).receipt_id
 
-    activity = Activity(NOT_USE)
+    activity, handed_out = Activity(NOT_USE), HandedOut()
     wall = WallInterceptor(room.profiles, find_receipt)
     server = build_server("graft.memory", activity, [wall])
     recall_service_pb2_grpc.add_RecallServiceServicer_to_server(
-        RecallServicer(room.profiles, room.embedder, room.upkeep.scribe), server
+        RecallServicer(room.profiles, room.embedder, room.upkeep.scribe, handed_out=handed_out),
+        server,
     )
     notes_service_pb2_grpc.add_NotesServiceServicer_to_server(
-        NotesServicer(room.profiles, room.inserter), server
+        NotesServicer(room.profiles, room.inserter, handed_out), server
     )
     lifecycle_service_pb2_grpc.add_LifecycleServiceServicer_to_server(
         LifecycleServicer(room.profiles), server
+    )
+    sources_service_pb2_grpc.add_SourcesServiceServicer_to_server(
+        SourcesServicer(room.profiles), server
+    )
+    scopes_service_pb2_grpc.add_ScopesServiceServicer_to_server(
+        ScopesServicer(room.profiles), server
     )
     profiles_service_pb2_grpc.add_ProfilesServiceServicer_to_server(
         ProfilesServicer(room.profiles, room.upkeep, model_names), server
@@ -122,6 +136,8 @@ def stubs(room: Room) -> Iterator[Stubs]:
             profiles=profiles_service_pb2_grpc.ProfilesServiceStub(channel),
             daemon=daemon_service_pb2_grpc.DaemonServiceStub(channel),
             recall=recall_service_pb2_grpc.RecallServiceStub(channel),
+            sources=sources_service_pb2_grpc.SourcesServiceStub(channel),
+            scopes=scopes_service_pb2_grpc.ScopesServiceStub(channel),
             channel=channel,
             process=process,
             activity=activity,

@@ -16,7 +16,13 @@ from tests.unit.memstore.room import WAIT_SECONDS, Room
 from tests.unit.memstore.service.conftest import Stubs
 
 import graft.memory.v1
-from graft.memory.v1 import lifecycle_service_pb2, note_pb2, notes_service_pb2, recall_service_pb2
+from graft.memory.v1 import (
+    lifecycle_service_pb2,
+    note_pb2,
+    notes_service_pb2,
+    recall_service_pb2,
+    sources_service_pb2,
+)
 from graft.wire.errors import Refusal, read_refusal
 from graft.wire.metadata import BOUND_SCOPE_KEY, CallMetadata
 from graft_memstore.lifecycle import Verb
@@ -29,6 +35,8 @@ WORD = "tenant"
 BOUND = CallMetadata(door="mcp", session="s-2", bound=(OURS,)).to_pairs()
 FREE = CallMetadata(door="mcp", session="s-1").to_pairs()
 NOWHERE = "f" * 32
+FINDINGS = "findings"
+FINDING = f"{FINDINGS}.note_id"
 EVENT_NOWHERE = 987_654
 NUMBER = re.compile(r"[0-9a-f]{8,32}|\d{3,}|\b\d\b")
 
@@ -73,6 +81,7 @@ class Two:
     theirs: str
     event: int
     receipt: str
+    source: int
 
     def call(self, name: str, request: Message, *, bound: bool = True) -> Message:
         """Call any rpc."""
@@ -99,6 +108,9 @@ class Two:
             "by": self.ours,
         }
         for field, value in (usual | fields).items():
+            if field == FINDING:
+                found = getattr(request, FINDINGS).add(note_id=value)
+                found.finding.source_id = self.source
             if field not in known:
                 continue
             if isinstance(value, Message):
@@ -144,10 +156,25 @@ def two(stubs: Stubs, room: Room) -> Two:
     everywhere = recall_service_pb2.QueryRequest(
         text=f"{TITLE} 7117 {WORD}", scope=note_pb2.ScopeFilter(all=True)
     )
-    answer = stubs.recall.Query(everywhere, timeout=WAIT_SECONDS)
+    answer = stubs.recall.Query(everywhere, timeout=WAIT_SECONDS, metadata=FREE)
+    given = stubs.sources.AddSources(
+        sources_service_pb2.AddSourcesRequest(
+            request_id=request_id(),
+            id=theirs.id,
+            sources=[note_pb2.Source(kind=note_pb2.SOURCE_KIND_FILE, locator="a.py")],
+        ),
+        timeout=WAIT_SECONDS,
+    )
     # An event of theirs that could be undone.
     event = room.change(Verb.DISPUTE, theirs.id).event
-    return Two(stubs=stubs, ours=ours.id, theirs=theirs.id, event=event, receipt=answer.receipt)
+    return Two(
+        stubs=stubs,
+        ours=ours.id,
+        theirs=theirs.id,
+        event=event,
+        receipt=answer.receipt,
+        source=given.sources[0].id,
+    )
 
 
 def test_every_rpc_of_every_service_has_a_passage_or_is_closed() -> None:

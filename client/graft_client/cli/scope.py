@@ -1,0 +1,109 @@
+"""`graft scope`: which scopes there are, which this directory has, and moving what one holds."""
+
+import click
+
+from graft_client.cli.inputs import confirm
+from graft_client.cli.options import GraftCommand, GraftGroup
+from graft_client.cli.output import printable
+from graft_client.cli.session import Session, with_session
+from graft_client.cli.words import count_of
+from graft_client.scope import read_scopes, write_scope
+
+
+@click.group(cls=GraftGroup)
+def scope() -> None:
+    """Show scopes, and move what one holds.
+
+    \b
+    Example:
+        graft scope current
+    """
+
+
+@scope.command("list", cls=GraftCommand)
+@with_session
+def list_scopes(session: Session) -> None:
+    """List the scopes that hold notes, with how many searches show and do not show.
+
+    \b
+    Example:
+        graft scope list
+    """
+    found = session.graft.filing.scopes()
+    if session.output.as_json:
+        for each in found:
+            session.output.record(each)
+        return
+    session.output.table(
+        ("scope", "notes", "hidden"),
+        ((each.scope, f"{each.notes:,}", f"{each.hidden_notes:,}") for each in found),
+    )
+
+
+@scope.command("current", cls=GraftCommand)
+@with_session
+def current(session: Session) -> None:
+    """Show where notes are saved from here, and where questions look.
+
+    Nothing is started.
+
+    \b
+    Example:
+        graft scope current
+    """
+    configuration = session.configuration
+    project, chosen = configuration.project(), configuration.settings.text("scope")
+    saved = write_scope(project, chosen)
+    looked_at = read_scopes(project, session.read_scope or chosen)
+    if session.output.as_json:
+        session.output.record(
+            {
+                "write": saved,
+                "read": list(looked_at.scopes),
+                "all_scopes": looked_at.all,
+                "project": None if project is None else project.scope,
+                "path": None if project is None else project.path_scope,
+            }
+        )
+        return
+    session.output.line(f"saves to: {printable(saved)}")
+    where = "every scope" if looked_at.all else ", ".join(looked_at.scopes)
+    session.output.line(f"looks at: {printable(where)}")
+
+
+@scope.command("move", cls=GraftCommand)
+@click.argument("old")
+@click.argument("new")
+@click.option(
+    "--reason", default="the scope was moved", show_default=True, help="Why; kept in the log."
+)
+@click.option("--dry-run", is_flag=True, help="Count what would move and do nothing.")
+@click.option("--yes", is_flag=True, help="Do not ask.")
+@with_session
+def move(session: Session, old: str, new: str, reason: str, dry_run: bool, yes: bool) -> None:
+    """Move every note of the scope OLD to the scope NEW, and the rejections that bind it.
+
+    A note whose text was rejected in NEW stays. Moving NEW to OLD brings back what was in NEW
+    before as well.
+
+    \b
+    Example:
+        graft scope move project:/home/me/app project:github.com/me/app --dry-run
+    """
+    filing, output = session.graft.filing, session.output
+    if not dry_run and not yes:
+        count = filing.move_scope(old, new, reason=reason, dry_run=True).moved
+        confirm(output, verb="move", what=f"{count_of(count, 'note')} from {old} to {new}")
+    moved = filing.move_scope(old, new, reason=reason, dry_run=dry_run)
+    if output.as_json:
+        output.record(moved)
+        return
+    verb = "would move" if dry_run else "moved"
+    output.line(
+        f"{verb} {count_of(moved.moved, 'note')} and {count_of(moved.rejections, 'rejection')} "
+        f"to {printable(new)}"
+    )
+    if moved.left:
+        output.line(f"  {count_of(moved.left, 'note')} stay: their text was rejected there")
+    if moved.duplicates:
+        output.line(f"  {count_of(moved.duplicates, 'note')} say what an active note there says")

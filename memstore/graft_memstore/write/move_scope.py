@@ -1,0 +1,119 @@
+"""Moves the notes of one scope to another, in one transaction with an event for each."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from graft.wire.errors import BadFieldError, WrongStateError
+from graft_memstore.model import ScopeFilter
+from graft_memstore.store.chain import EventDraft
+from graft_memstore.store.edges_pending import ask_for_edges
+from graft_memstore.store.profile import Index, Profile
+from graft_memstore.store.scope_moves import (
+    Movable,
+    count_moving_rejections,
+    move_note,
+    move_rejections,
+    read_movable,
+)
+from graft_memstore.store.transaction import Transaction
+from graft_memstore.write.receipts import Reply, RequestKey, recall_reply, remember_reply
+from graft_memstore.write.state_change import Saying
+from graft_memstore.write.validate import check_reason, check_scopes
+
+ACTION_MOVE = "move-scope"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MoveOrder:
+    """From which scope to which all notes are to go; *dry_run*: only count them."""
+
+    source: str
+    target: str
+    key: RequestKey
+    saying: Saying
+    dry_run: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Moved:
+    """What moved, or would; see MoveScopeResponse."""
+
+    moved: int
+    left: int
+    duplicates: int
+    rejections: int
+    event: int = 0
+
+
+def move_scope(profile: Profile[Index], order: MoveOrder, wait_seconds: float) -> Moved:
+    """Do what *order* wants.
+
+    Raises:
+        BadFieldError: a scope cannot be, both are one, or there is no reason.
+        WrongStateError: no note is there.
+        ServiceError: see `Profile.write`.
+    """
+    check_scopes(ScopeFilter(scopes=(order.source, order.target)))
+    if order.source == order.target:
+        raise BadFieldError("to", f"{order.target!r} is where the notes are; name another scope")
+    if order.dry_run:
+        with profile.snapshot() as connection:
+            found = read_movable(connection, order.source, order.target)
+            rejections = count_moving_rejections(connection, order.source, order.target)
+        return _counted(_some(found, order.source), rejections)
+    saying = Saying(caller=order.saying.caller, reason=check_reason(order.saying.reason))
+    reply = profile.write(lambda transaction: _move(transaction, order, saying), wait_seconds)
+    return Moved(**reply)
+
+
+def _move(transaction: Transaction, order: MoveOrder, saying: Saying) -> Reply:
+    connection = transaction.connection
+    earlier = recall_reply(connection, order.key, transaction.at_ms)
+    if earlier is not None:
+        return earlier
+    found = _some(read_movable(connection, order.source, order.target), order.source)
+    event = 0
+    for each in found:
+        if each.refused:
+            continue
+        event = transaction.record(
+            EventDraft(
+                caller=saying.caller,
+                action=ACTION_MOVE,
+                note_id=each.note_id,
+                content_hash=each.content_hash,
+                reason=saying.reason,
+            )
+        )
+        move_note(connection, each.note_id, order.target)
+        # Where it stands now it has other neighbours.
+        ask_for_edges(connection, each.note_id)
+    counted = _counted(found, move_rejections(connection, order.source, order.target))
+    reply = {
+        "moved": counted.moved,
+        "left": counted.left,
+        "duplicates": counted.duplicates,
+        "rejections": counted.rejections,
+        "event": event,
+    }
+    remember_reply(connection, order.key, reply, transaction.at_ms)
+    return reply
+
+
+def _some(found: Sequence[Movable], source: str) -> Sequence[Movable]:
+    if not found:
+        raise WrongStateError(
+            f"no note is in the scope {source!r}; see: graft scope list",
+            metadata={"state": "empty"},
+        )
+    return found
+
+
+def _counted(found: Sequence[Movable], rejections: int) -> Moved:
+    moving = [each for each in found if not each.refused]
+    return Moved(
+        moved=len(moving),
+        left=len(found) - len(moving),
+        duplicates=sum(each.repeated for each in moving),
+        rejections=rejections,
+    )
