@@ -35,6 +35,11 @@ MISSES_MAX = 500
 MISSES = 50
 QUESTION_CHARS_MAX = 1_000
 LOCK_WAIT_SECONDS = 10
+CONFIRM_BYTES_MAX = 64 << 20
+CONFIRM_SECONDS = 1.0
+CONFIRM_WITHIN_SECONDS = 60
+GIVEN_SECONDS = 3_600
+RETOLD_CHARS_MAX = 32 * 1024
 
 # A line of a .jsonl file holds one note as JSON, where a byte may take six (\u00XX).
 LINE_BYTES_MAX = 8 << 20
@@ -88,6 +93,16 @@ LIMITS: tuple[Limit, ...] = (
         "questions that nothing answered",
         f"{MISSES_MAX} groups of each profile, the first {QUESTION_CHARS_MAX:,} characters of one"
         f" question each; {MISSES} listed by default",
+    ),
+    Limit(
+        "files that are looked at for one answer",
+        f"{CONFIRM_BYTES_MAX >> 20} MiB and {CONFIRM_SECONDS:.0f} s, told of within"
+        f" {CONFIRM_WITHIN_SECONDS} s",
+    ),
+    Limit("sources that are told of at once", f"{FINDINGS_MAX}"),
+    Limit(
+        "text that is compared with what its session was given",
+        f"{RETOLD_CHARS_MAX:,} characters, for {GIVEN_SECONDS // 60} minutes",
     ),
     Limit(
         "wait of a change for another program's lock of the file",

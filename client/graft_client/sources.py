@@ -15,12 +15,10 @@ from graft_client.fingerprints import (
     look_at_file,
 )
 from graft_client.gitfiles import find_worktree
+from graft_client.limits import CONFIRM_BYTES_MAX, CONFIRM_SECONDS
 from graft_client.results import Source
 from graft_client.scope import PROJECT_PREFIX, Project
 
-CONFIRM_BYTES_MAX = 64 << 20
-CONFIRM_SECONDS = 1.0
-"""What looking at the sources of one answer may take; what takes longer is not looked at."""
 LOOK_BYTES_MAX = 1 << 30
 LOOK_SECONDS = 60.0
 """The same where somebody asks for just that: saving notes, and ``graft sources``."""
@@ -74,9 +72,8 @@ class Surveyor:
             look = look_at_commit(self._root, source.locator, budget)
             return replace(source, project=self._name, fingerprint=look.fingerprint)
         placed = self._placed(source)
-        root = self._root if placed.project else Path("/")
-        found = look_at_file(root, placed.locator, BLAKE3, budget)
-        # Of what is not there, and in no project, nothing is known but its name.
+        found = look_at_file(self._root, placed.locator, BLAKE3, budget)
+        # Of what is not there, or lies outside, nothing is known but its name.
         if not found.fingerprint and not placed.project:
             return source
         return replace(placed, fingerprint=found.fingerprint)

@@ -10,14 +10,15 @@ from graft_embedder import limits as embedder
 from graft_memstore import applicability, beam, embedding
 from graft_memstore.errors import BadFieldsError
 from graft_memstore.model import NewNote
-from graft_memstore.recall import classify
+from graft_memstore.recall import classify, handed_out
+from graft_memstore.service import confirming, questions
 from graft_memstore.service import misses as service_misses
-from graft_memstore.service import questions
 from graft_memstore.store import database, receipts
 from graft_memstore.store import misses as store_misses
 from graft_memstore.traces import failures, lines
 from graft_memstore.write import limits as kept
 from graft_memstore.write import misses as write_misses
+from graft_memstore.write import retelling
 from graft_memstore.write.validate import check_note
 
 SHARED = sorted(set(vars(told)) & set(vars(kept)) - {"Limit"})
@@ -44,6 +45,12 @@ def test_errors_are_read_within_the_documented_limits() -> None:
 
 def test_a_lock_is_waited_for_as_long_as_is_told() -> None:
     assert told.LOCK_WAIT_SECONDS * 1_000 == database.LOCK_WAIT_MS
+
+
+def test_sources_are_told_of_within_the_documented_limits() -> None:
+    assert told.CONFIRM_WITHIN_SECONDS * 1_000 == confirming.CONFIRM_MS
+    assert told.GIVEN_SECONDS == handed_out.GIVEN_SECONDS
+    assert told.RETOLD_CHARS_MAX == retelling.RETOLD_CHARS_MAX
 
 
 def test_as_many_receipts_and_misses_are_kept_as_is_told() -> None:

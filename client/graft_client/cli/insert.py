@@ -150,6 +150,10 @@ def _write_inserted(output: Output, inserted: Inserted) -> None:
         output.record(inserted)
         return
     output.line(_outcome(inserted))
+    if inserted.recalled:
+        output.say(
+            f"graft: if it corrects that note: graft insert --supersedes {short_id(inserted.id)}"
+        )
     if inserted.superseded:
         event = inserted.superseded_event
         output.line(f"  supersedes {short_id(inserted.superseded)} (graft undo {event})")

@@ -82,7 +82,8 @@ def _move(transaction: Transaction, order: MoveOrder, saying: Saying) -> Reply:
                 action=ACTION_MOVE,
                 note_id=each.note_id,
                 content_hash=each.content_hash,
-                reason=saying.reason,
+                # Where it was is nowhere else on record.
+                reason=f"{order.source} -> {order.target}: {saying.reason}",
             )
         )
         move_note(connection, each.note_id, order.target)
