@@ -126,7 +126,9 @@ class AsyncGraft:
         self, note: NewNote, *, wait: bool = False, request_id: str | None = None
     ) -> Inserted:
         """Store a note that has been put together before; see `insert`."""
-        return await self._call(self._calls.insert(note, wait=wait, request_id=request_id))
+        # It may look at the note's files; a thread does that, the loop goes on.
+        made = await asyncio.to_thread(self._calls.insert, note, wait=wait, request_id=request_id)
+        return await self._call(made)
 
     async def insert_many(
         self, notes: Iterable[NewNote], *, wait: bool = False
@@ -134,7 +136,8 @@ class AsyncGraft:
         """Store many notes, in batches of which each is stored whole or not at all."""
         inserted: list[Inserted] = []
         for batch in batches(notes):
-            stored = await self._call(self._calls.insert_many(batch, wait=wait))
+            made = await asyncio.to_thread(self._calls.insert_many, batch, wait=wait)
+            stored = await self._call(made)
             inserted.extend(stored)
         return tuple(inserted)
 

@@ -312,11 +312,13 @@ class Caller:
         actor: the role; the local socket gives "agent".
         session: the agent's session; empty where there is none.
         door: cli, mcp, hook, web or library.
+        bound: scopes that it cannot look beyond; empty: it is bound to none.
     """
 
     actor: str = "agent"
     session: str = ""
     door: str = "library"
+    bound: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -4,6 +4,7 @@ import threading
 import time
 from collections import OrderedDict
 from collections.abc import Callable
+from typing import TypeAlias
 
 from graft_memstore.model import Caller, NoteId
 
@@ -12,6 +13,9 @@ GIVEN_SECONDS = 3_600.0
 SESSIONS_MAX = 512
 NOTES_MAX = 16
 """Notes of one session; the oldest make room."""
+
+
+_Key: TypeAlias = tuple[str, str, tuple[str, ...]]
 
 
 class HandedOut:
@@ -23,7 +27,7 @@ class HandedOut:
     def __init__(self, seconds: Callable[[], float] = time.monotonic) -> None:
         self._seconds = seconds
         self._lock = threading.Lock()
-        self._given: OrderedDict[tuple[str, str], OrderedDict[NoteId, float]] = OrderedDict()
+        self._given: OrderedDict[_Key, OrderedDict[NoteId, float]] = OrderedDict()
 
     def gave(self, profile: str, caller: Caller, note_id: NoteId) -> None:
         """Remember that a caller was given a note."""
@@ -46,5 +50,7 @@ class HandedOut:
             return tuple(note_id for note_id, at in reversed(given.items()) if at >= since)
 
 
-def _key(profile: str, caller: Caller) -> tuple[str, str]:
-    return profile, f"session {caller.session}" if caller.session else f"door {caller.door}"
+def _key(profile: str, caller: Caller) -> _Key:
+    session = f"session {caller.session}" if caller.session else f"door {caller.door}"
+    # What was given to whoever is bound otherwise is not told of.
+    return profile, session, caller.bound

@@ -84,7 +84,8 @@ class WallInterceptor(grpc.ServerInterceptor):
             try:
                 reply = answer(inside, context)
             except ServiceError as error:
-                raise call.refusal(error) from error
+                call.cut_refusal(error)
+                raise
             call.cut(reply)
             return reply
 
@@ -177,16 +178,17 @@ class WalledCall:
             reply.ClearField(name)
             getattr(reply, name).extend(kept)
 
-    def refusal(self, error: ServiceError) -> ServiceError:
-        """Return *error*, or less of it where it names a note beyond the wall."""
+    def cut_refusal(self, error: ServiceError) -> None:
+        """Take out of a refusal what names a note beyond the wall."""
         told = [error.message, *error.metadata.values()]
         beyond = self._beyond([each for text in told for each in NOTE_ID.findall(text)])
         if not beyond:
-            return error
+            return
         facts = {name: text for name, text in error.metadata.items() if text not in beyond}
         note_id, state = facts.get("note_id"), facts.get("state", "as it is")
         what = f"note {note_id} is {state}" if note_id else "it cannot be done"
-        return type(error)(f"{what}; this connection is told no more of why", metadata=facts)
+        error.message = f"{what}; this connection is told no more of why"
+        error.metadata = facts
 
     def _narrow(self, asked: note_pb2.ScopeFilter) -> None:
         checked = check_scopes(scope_filter_of(asked))

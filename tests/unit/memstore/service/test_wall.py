@@ -360,3 +360,17 @@ def test_a_long_scope_is_bound_whole(two: Two, room: Room) -> None:
     request = notes_service_pb2.GetNoteRequest(id=note.id)
 
     assert two.stubs.notes.GetNote(request, timeout=WAIT_SECONDS, metadata=metadata).note.id
+
+
+def test_what_others_were_given_is_not_recalled_for_whoever_is_bound(two: Two) -> None:
+    get = "/graft.memory.v1.NotesService/GetNote"
+    user = insert(two, bound=False, title="The dashboard shows the pool after a query")
+    unbound = CallMetadata(door="mcp", session="s-2").to_pairs()
+    request = two.request(get, id=user.id)
+    assert isinstance(request, notes_service_pb2.GetNoteRequest)
+    two.stubs.notes.GetNote(request, timeout=WAIT_SECONDS, metadata=unbound)
+
+    saved = insert(two, title="The dashboard shows the pool")
+
+    assert not saved.recalled
+    assert user.id not in str(saved)
