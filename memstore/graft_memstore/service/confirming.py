@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from graft.memory.v1 import recall_service_pb2 as pb
 from graft.wire.errors import BadFieldError, WrongStateError
 from graft_memstore.gate import Hit
-from graft_memstore.model import Caller, Condition, Note, ScopeFilter, Source, SourceKind
+from graft_memstore.model import Caller, Condition, Note, Source, SourceKind
 from graft_memstore.provenance import Finding, SourceCheck, SourceState, check_of, state_of
 from graft_memstore.recall.index import VectorIndex
 from graft_memstore.recall.receipt import CheckedSource, Receipt
@@ -223,7 +223,7 @@ def _may_be_strong(note: Note) -> bool:
 def _note_now(connection: Connection, receipt: Receipt, now_ms: int) -> Note | None:
     """Return the note of an answer, if searches of its scopes show it now."""
     note_id = receipt.looked_at[0].note_id
-    scope = ScopeFilter(scopes=receipt.scope.scopes, all=receipt.scope.all)
-    if note_id not in read_titles(connection, [note_id], View(scope=scope, now_ms=now_ms)):
+    view = View(scope=receipt.scope, now_ms=now_ms)
+    if note_id not in read_titles(connection, [note_id], view):
         return None
     return read_full_notes(connection, [note_id])[0]

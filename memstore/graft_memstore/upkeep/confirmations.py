@@ -5,7 +5,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 
 from graft_memstore.model import ReceiptId
-from graft_memstore.provenance import Finding
+from graft_memstore.provenance import Finding, SourceCheck
 from graft_memstore.recall.receipt import Receipt, decode_receipt, encode_receipt
 from graft_memstore.store.notes import read_stored
 from graft_memstore.store.receipts import find_receipts, update_receipt
@@ -86,17 +86,18 @@ def write_confirmed(transaction: Transaction, confirmed: Sequence[Confirmed]) ->
     for each in confirmed:
         receipt_id = each.receipt.receipt_id
         content = find_receipts(connection, receipt_id).get(receipt_id)
-        if content is not None:
-            told = _with_findings(decode_receipt(content), each.receipt)
+        known = None if content is None else decode_receipt(content)
+        if known is not None and known.check is SourceCheck.WAITING:
+            told = _with_findings(known, each.receipt)
             update_receipt(connection, receipt_id, encode_receipt(told))
         note_id = each.receipt.looked_at[0].note_id
         if read_stored(connection, note_id) is None:
             continue
         present = read_present(connection, note_id)
         for finding in each.findings:
-            known = fingerprint_of(connection, note_id, finding.source_id)
-            if known is not None:
-                tell_reviewer(transaction, present, known, finding)
+            fingerprint = fingerprint_of(connection, note_id, finding.source_id)
+            if fingerprint is not None:
+                tell_reviewer(transaction, present, fingerprint, finding)
 
 
 def _with_findings(receipt: Receipt, confirmed: Receipt) -> Receipt:
