@@ -18,6 +18,9 @@ EventSeq = NewType("EventSeq", int)
 ReceiptId = NewType("ReceiptId", str)
 """32 lower-case hex digits, random."""
 
+ItemId = NewType("ItemId", int)
+"""Number of an item of a profile's review queue, never used twice."""
+
 USER_SCOPE = "user"
 DEFAULT_PROFILE = "default"
 
@@ -86,6 +89,35 @@ class PendingKind(StrEnum):
 
     TITLE = "title"
     PASSAGES = "passages"
+
+
+class ItemKind(StrEnum):
+    """Why something waits for a reviewer."""
+
+    CANDIDATE = "candidate"
+    HELD = "held"
+    PROPOSAL = "proposal"
+    RESTATED_REJECTION = "restated-rejection"
+    DUPLICATE = "duplicate"
+    SUPERSESSION = "supersession"
+    CONTRADICTION = "contradiction"
+    POSSIBLE_CONTRADICTION = "possible-contradiction"
+    CHANGED_SOURCE = "changed-source"
+    REMOVED_SOURCE = "removed-source"
+    KEYWORD_VARIANT = "keyword-variant"
+    ISOLATED = "isolated"
+    NEVER_USED = "never-used"
+    EXPIRED = "expired"
+    PURGE_DUE = "purge-due"
+
+
+class Decision(StrEnum):
+    """What a reviewer decided of something that waited."""
+
+    APPROVE = "approve"
+    REJECT = "reject"
+    KEEP_BOTH = "keep-both"
+    SUPERSEDE = "supersede"
 
 
 class EdgeKind(StrEnum):

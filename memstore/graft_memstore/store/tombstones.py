@@ -11,20 +11,20 @@ from graft_memstore.store.rows import Parameters, change, select_one
 INSERT_TOMBSTONE = """
 INSERT INTO tombstones (value_hash, words_hash, scope, reason, actor, at)
 VALUES (:value_hash, :words_hash, :scope, :reason, :actor, :at)
-ON CONFLICT (value_hash, scope) DO NOTHING
+ON CONFLICT (value_hash, scope) WHERE lifted_at IS NULL DO NOTHING
 """
 
 # tombstones_by_value
 SELECT_TOMBSTONE_BY_VALUE = """
 SELECT 1 FROM tombstones
-WHERE value_hash = :value_hash AND scope IN (:scope, :user_scope)
+WHERE value_hash = :value_hash AND scope IN (:scope, :user_scope) AND lifted_at IS NULL
 LIMIT 1
 """
 
 # tombstones_by_words
 SELECT_TOMBSTONE_BY_WORDS = """
 SELECT 1 FROM tombstones
-WHERE words_hash = :words_hash AND scope IN (:scope, :user_scope)
+WHERE words_hash = :words_hash AND scope IN (:scope, :user_scope) AND lifted_at IS NULL
 LIMIT 1
 """
 
