@@ -16,6 +16,7 @@ from graft_client.calls import GATE_SECONDS, REINDEX_POLL_SECONDS, Calls, batche
 from graft_client.connection import Connection
 from graft_client.explanations import ClearedMisses, Explanation, Misses
 from graft_client.gate_reports import GateReset, GateStep
+from graft_client.maintenance import Maintenance
 from graft_client.operation import Operation
 from graft_client.operations import Listing
 from graft_client.recall_operations import Search, Walk
@@ -99,6 +100,11 @@ class Graft:
     def configuration(self) -> Configuration:
         """What its calls go by."""
         return self._configuration
+
+    @property
+    def maintenance(self) -> Maintenance:
+        """Keeping the memory in order."""
+        return Maintenance(self._connection, self._calls, self._seconds)
 
     def within(self, seconds: float) -> Self:
         """Give a twin on the same connection whose calls may take *seconds*."""

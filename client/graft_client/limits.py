@@ -33,6 +33,11 @@ RECEIPTS_MAX = 5_000
 MISSES_MAX = 500
 MISSES = 50
 QUESTION_CHARS_MAX = 1_000
+FOUND_MAX = 2_000
+UPKEEP_ITEMS_MAX = 1_000
+UPKEEP_EVENTS_MAX = 1_000
+IDLE_DAYS = 30
+IDLE_DAYS_MAX = 3_650
 LOCK_WAIT_SECONDS = 10
 
 # A line of a .jsonl file holds one note as JSON, where a byte may take six (\u00XX).
@@ -87,6 +92,10 @@ LIMITS: tuple[Limit, ...] = (
         "questions that nothing answered",
         f"{MISSES_MAX} groups of each profile, the first {QUESTION_CHARS_MAX:,} characters of one"
         f" question each; {MISSES} listed by default",
+    ),
+    Limit(
+        "what one scan of maintain finds",
+        f"{FOUND_MAX:,} things of a kind; {UPKEEP_ITEMS_MAX:,} shown at most",
     ),
     Limit(
         "wait of a change for another program's lock of the file",

@@ -135,15 +135,16 @@ def _difference(left: Sentence, right: Sentence) -> Divergence | None:
     # Two opposites are of one word more that both sentences have.
     union = (left.words | right.words) - opposed
     overlap = (len(shared) + bool(opposed)) / (len(union) + bool(opposed))
-    if overlap < OVERLAP_MIN:
-        return None
+    difference: Difference | None = None
     if opposed:
-        return Divergence(difference=Difference.OPPOSITE, overlap=overlap)
-    if (left.negated ^ right.negated) & shared:
-        return Divergence(difference=Difference.NEGATION, overlap=overlap)
-    if _values_apart(left, right):
-        return Divergence(difference=Difference.VALUE, overlap=overlap)
-    return None
+        difference = Difference.OPPOSITE
+    elif (left.negated ^ right.negated) & shared:
+        difference = Difference.NEGATION
+    elif _values_apart(left, right):
+        difference = Difference.VALUE
+    if difference is None or overlap < OVERLAP_MIN:
+        return None
+    return Divergence(difference=difference, overlap=overlap)
 
 
 def _names_apart(left: Sentence, right: Sentence) -> bool:

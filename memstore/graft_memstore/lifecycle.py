@@ -64,6 +64,12 @@ TRANSITIONS: Mapping[Verb, Transition] = {
 AGENT = "agent"
 """The role that the local socket gives."""
 
+REVIEWER = "reviewer"
+"""The role of whoever has proved the reviewer's passphrase."""
+
+SYSTEM = "system"
+"""The role of what goes on in the background."""
+
 MAY: Mapping[str, frozenset[Verb]] = {AGENT: frozenset(Verb)}
 """Which verbs a role may say."""
 

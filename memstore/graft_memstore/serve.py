@@ -20,6 +20,8 @@ from graft.memory.v1 import (
     profiles_service_pb2_grpc,
     recall_service_pb2,
     recall_service_pb2_grpc,
+    upkeep_service_pb2,
+    upkeep_service_pb2_grpc,
 )
 from graft.wire.build import build_id
 from graft.wire.daemon import Control, DaemonOptions, run_daemon
@@ -36,6 +38,7 @@ from graft_memstore.service.lifecycle import LifecycleServicer
 from graft_memstore.service.notes import NotesServicer
 from graft_memstore.service.profiles import ProfilesServicer
 from graft_memstore.service.recall import RecallServicer
+from graft_memstore.service.upkeep import UpkeepServicer
 from graft_memstore.settings import MemstoreSettings
 from graft_memstore.store.profiles import Profiles, StoreOptions
 from graft_memstore.upkeep.closer import Closer
@@ -51,6 +54,7 @@ LIFECYCLE = lifecycle_service_pb2.DESCRIPTOR.services_by_name["LifecycleService"
 NOTES = notes_service_pb2.DESCRIPTOR.services_by_name["NotesService"].full_name
 PROFILES = profiles_service_pb2.DESCRIPTOR.services_by_name["ProfilesService"].full_name
 RECALL = recall_service_pb2.DESCRIPTOR.services_by_name["RecallService"].full_name
+UPKEEP = upkeep_service_pb2.DESCRIPTOR.services_by_name["UpkeepService"].full_name
 NOT_USE = (f"/{DAEMON}/GetStatus", f"/{DAEMON}/Stop")
 
 log = logging.getLogger(__name__)
@@ -93,7 +97,11 @@ class Memstore:
             ),
             settings.default_model,
         )
-        self.upkeep = Upkeep(self.embedders, keep_misses=settings.values.flag("misses"))
+        self.upkeep = Upkeep(
+            self.embedders,
+            keep_misses=settings.values.flag("misses"),
+            sweep=settings.values.flag("upkeep"),
+        )
         self.profiles: Profiles[VectorIndex] = Profiles(
             StoreOptions(
                 profiles=settings.home.profiles,
@@ -125,6 +133,9 @@ class Memstore:
         profiles_service_pb2_grpc.add_ProfilesServiceServicer_to_server(
             ProfilesServicer(self.profiles, self.upkeep, self._settings.model_names), server
         )
+        upkeep_service_pb2_grpc.add_UpkeepServiceServicer_to_server(
+            UpkeepServicer(self.profiles, sweeping=self.upkeep.sweeps), server
+        )
         daemon_service_pb2_grpc.add_DaemonServiceServicer_to_server(
             DaemonServicer(
                 DaemonParts(
@@ -138,7 +149,7 @@ class Memstore:
             ),
             server,
         )
-        names = (NOTES, LIFECYCLE, RECALL, PROFILES, DAEMON)
+        names = (NOTES, LIFECYCLE, RECALL, PROFILES, UPKEEP, DAEMON)
         set_serving(control.health, names, serving=True)
         threading.Thread(target=self.resume, name="resume", daemon=True).start()
         return names

@@ -13,9 +13,11 @@ from graft_memstore.model import NewNote
 from graft_memstore.recall import classify
 from graft_memstore.service import misses as service_misses
 from graft_memstore.service import questions
+from graft_memstore.service import upkeep as service_upkeep
 from graft_memstore.store import database, receipts
 from graft_memstore.store import misses as store_misses
 from graft_memstore.traces import failures, lines
+from graft_memstore.upkeep import scan
 from graft_memstore.write import limits as kept
 from graft_memstore.write import misses as write_misses
 from graft_memstore.write.validate import check_note
@@ -44,6 +46,13 @@ def test_errors_are_read_within_the_documented_limits() -> None:
 
 def test_a_lock_is_waited_for_as_long_as_is_told() -> None:
     assert told.LOCK_WAIT_SECONDS * 1_000 == database.LOCK_WAIT_MS
+
+
+def test_a_scan_finds_and_shows_as_much_as_is_told() -> None:
+    assert told.FOUND_MAX == scan.FOUND_MAX
+    assert (told.IDLE_DAYS, told.IDLE_DAYS_MAX) == (scan.IDLE_DAYS, service_upkeep.IDLE_DAYS_MAX)
+    assert told.UPKEEP_ITEMS_MAX == service_upkeep.ITEMS_MAX
+    assert told.UPKEEP_EVENTS_MAX == service_upkeep.EVENTS_MAX
 
 
 def test_as_many_receipts_and_misses_are_kept_as_is_told() -> None:

@@ -36,6 +36,8 @@ COMMANDS = {
     "set": Entry("lifecycle", "set_times"),
     "undo": Entry("lifecycle", "undo"),
     "delete": Entry("notes", "delete"),
+    "maintain": Entry("maintain", "maintain"),
+    "consolidate": Entry("maintain", "consolidate"),
     "stats": Entry("notes", "stats"),
     "reindex": Entry("profiles", "reindex"),
     "profile": Entry("profiles", "profile"),

@@ -5,6 +5,7 @@ from itertools import islice
 
 import click
 
+from graft_client.cli.bulk_delete import Bulk, delete_by_keyword
 from graft_client.cli.inputs import TIME, confirm, looking_back
 from graft_client.cli.options import GraftCommand
 from graft_client.cli.output import printable
@@ -101,20 +102,37 @@ def list_notes(
 
 
 @click.command(cls=GraftCommand)
-@click.argument("note_id", metavar="ID")
+@click.argument("note_id", metavar="ID", required=False, default="")
+@click.option(
+    "--keyword", "keywords", multiple=True, help="Instead of ID: active notes with this keyword."
+)
 @click.option("--reason", required=True, help="Why; kept in the log.")
 @click.option("--yes", is_flag=True, help="Do not ask.")
 @click.option("--dry-run", is_flag=True, help="Show what would be deleted and do nothing.")
 @with_session
-def delete(session: Session, note_id: str, reason: str, yes: bool, dry_run: bool) -> None:
-    """Erase one note. This cannot be undone.
+def delete(
+    session: Session,
+    note_id: str,
+    keywords: tuple[str, ...],
+    reason: str,
+    yes: bool,
+    dry_run: bool,
+) -> None:
+    """Erase a note, or all that carry a keyword. This cannot be undone.
 
-    Its text, vectors and words go; the log keeps that it was there and why it was erased.
+    Its text, vectors and words go; the log keeps that it was there and why it was erased. With
+    --keyword, several of which must all be carried, the notes of one scope go: that of --scope,
+    else the working directory's project and user; how many there are is shown before.
 
     \b
     Example:
         graft delete 1f3a9c04 --reason "holds a password" --yes
     """
+    if bool(note_id) == bool(keywords):
+        raise click.UsageError("name either the ID of a note or --keyword, and not both")
+    if keywords:
+        delete_by_keyword(session, keywords, Bulk(reason=reason, yes=yes, dry_run=dry_run))
+        return
     output = session.output
     note = session.graft.get(note_id)
     if dry_run:

@@ -2,11 +2,12 @@
 
 import json
 from collections.abc import Iterable, Sequence
+from typing import Literal
 
 import apsw
 
 from graft_memstore.model import NoteId
-from graft_memstore.store.rows import change, select, select_one
+from graft_memstore.store.rows import Parameters, change, select, select_one
 from graft_memstore.visibility import VISIBLE, View, timed
 
 INSERT_KEYWORD = "INSERT INTO keywords (keyword) VALUES (:keyword) ON CONFLICT DO NOTHING"
@@ -16,7 +17,7 @@ SELECT_KEYWORD = "SELECT keyword_id FROM keywords WHERE keyword = :keyword"
 # A keyword that a note carries already stays as it is, since when it does included.
 INSERT_NOTE_KEYWORD = """
 INSERT INTO note_keywords (note_id, keyword_id, origin, known_from)
-SELECT :note_id, :keyword_id, 'author', :known_from
+SELECT :note_id, :keyword_id, :origin, :known_from
 WHERE NOT EXISTS (
     SELECT 1 FROM note_keywords
     WHERE note_id = :note_id AND keyword_id = :keyword_id AND known_to IS NULL
@@ -82,6 +83,19 @@ CROSS JOIN keywords ON keywords.keyword = asked.value
 """
 )
 
+END_NOTE_KEYWORD = """
+UPDATE note_keywords SET known_to = :known_to
+WHERE note_id = :note_id AND known_to IS NULL
+  AND keyword_id = (SELECT keyword_id FROM keywords WHERE keyword = :keyword)
+"""
+
+# edges_by_keyword
+DELETE_KEYWORD_EDGES = """
+DELETE FROM edges
+WHERE keyword_id = (SELECT keyword_id FROM keywords WHERE keyword = :keyword)
+  AND (SELECT seq FROM notes WHERE id = :note_id) IN (src, dst)
+"""
+
 DELETE_UNUSED_KEYWORDS = """
 DELETE FROM keywords
 WHERE keyword_id IN (SELECT value FROM json_each(:keyword_ids))
@@ -90,7 +104,12 @@ AND NOT EXISTS (SELECT 1 FROM note_keywords WHERE keyword_id = keywords.keyword_
 
 
 def add_keywords(
-    connection: apsw.Connection, note_id: NoteId, keywords: Iterable[str], known_from_ms: int
+    connection: apsw.Connection,
+    note_id: NoteId,
+    keywords: Iterable[str],
+    known_from_ms: int,
+    *,
+    origin: Literal["author", "merged"] = "author",
 ) -> int:
     """Give a note *keywords* and return how many it did not carry before."""
     added = 0
@@ -101,9 +120,27 @@ def add_keywords(
         added += change(
             connection,
             INSERT_NOTE_KEYWORD,
-            {"note_id": note_id, "keyword_id": row[0], "known_from": known_from_ms},
+            {
+                "note_id": note_id,
+                "keyword_id": row[0],
+                "origin": origin,
+                "known_from": known_from_ms,
+            },
         )
     return added
+
+
+def end_keyword(
+    connection: apsw.Connection, note_id: NoteId, keyword: str, known_to_ms: int
+) -> bool:
+    """Let a note carry *keyword* no more; tell whether it did. What was stays on record."""
+    wanted: Parameters = {"note_id": note_id, "keyword": keyword, "known_to": known_to_ms}
+    return change(connection, END_NOTE_KEYWORD, wanted) > 0
+
+
+def delete_keyword_edges(connection: apsw.Connection, note_id: NoteId, keyword: str) -> None:
+    """Part a note from those that it was joined with by *keyword*."""
+    change(connection, DELETE_KEYWORD_EDGES, {"note_id": note_id, "keyword": keyword})
 
 
 def read_keywords(

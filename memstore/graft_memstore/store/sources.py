@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 import apsw
 
 from graft_memstore.model import NoteId, Source, SourceKind
-from graft_memstore.store.rows import change, select, select_one
+from graft_memstore.store.rows import Parameters, change, select, select_one
 from graft_memstore.visibility import timed
 
 INSERT_SOURCE = """
@@ -25,6 +25,19 @@ SELECT :note_id, :source_id, :observed_at, :known_from
 WHERE NOT EXISTS (
     SELECT 1 FROM note_sources
     WHERE note_id = :note_id AND source_id = :source_id AND known_to IS NULL
+)
+"""
+
+# As they were looked at for the other note.
+COPY_SOURCES = """
+INSERT INTO note_sources (note_id, source_id, fingerprint, observed_at, known_from)
+SELECT :taker_id, giver.source_id, giver.fingerprint, giver.observed_at, :known_from
+FROM note_sources AS giver
+WHERE giver.note_id = :giver_id AND giver.known_to IS NULL
+AND NOT EXISTS (
+    SELECT 1 FROM note_sources AS taken
+    WHERE taken.note_id = :taker_id AND taken.source_id = giver.source_id
+      AND taken.known_to IS NULL
 )
 """
 
@@ -70,6 +83,18 @@ def add_sources(
             },
         )
     return added
+
+
+def copy_sources(
+    connection: apsw.Connection, giver_id: NoteId, taker_id: NoteId, known_from_ms: int
+) -> int:
+    """Give a note the sources of another that it lacks; return how many these are."""
+    wanted: Parameters = {
+        "giver_id": giver_id,
+        "taker_id": taker_id,
+        "known_from": known_from_ms,
+    }
+    return change(connection, COPY_SOURCES, wanted)
 
 
 def read_sources(

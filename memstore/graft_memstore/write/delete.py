@@ -16,6 +16,7 @@ from graft_memstore.store.sources import delete_unused as delete_unused_sources
 from graft_memstore.store.sources import read_source_ids
 from graft_memstore.store.successors import bridge
 from graft_memstore.store.transaction import Transaction
+from graft_memstore.store.upkeep_reads import forget_unknown_keywords
 from graft_memstore.store.vectors import delete_chunks_of_note
 from graft_memstore.store.writer import WRITE_WAIT_SECONDS
 from graft_memstore.write.identify import find_note
@@ -89,7 +90,7 @@ def _take_away(transaction: Transaction, order: DeleteOrder, reason: str) -> Rep
     erases = may_erase(order.caller)
     if erases:
         stored = read_present(connection, note_id).stored
-        event = _erase(transaction, stored, order.caller, reason)
+        event = erase(transaction, stored, order.caller, reason)
     else:
         saying = Saying(caller=order.caller, reason=reason)
         event = say(transaction, Verb.RETIRE, note_id, saying)
@@ -98,12 +99,19 @@ def _take_away(transaction: Transaction, order: DeleteOrder, reason: str) -> Rep
     return reply
 
 
-def _erase(transaction: Transaction, stored: StoredNote, caller: Caller, reason: str) -> EventSeq:
+def erase(
+    transaction: Transaction,
+    stored: StoredNote,
+    caller: Caller,
+    reason: str,
+    action: str = ACTION_DELETE,
+) -> EventSeq:
+    """Take a note's text, vectors, words, sources and edges out of the file; the event stays."""
     connection = transaction.connection
     event = transaction.record(
         EventDraft(
             caller=caller,
-            action=ACTION_DELETE,
+            action=action,
             note_id=stored.id,
             content_hash=stored.content_hash,
             reason=reason,
@@ -118,5 +126,6 @@ def _erase(transaction: Transaction, stored: StoredNote, caller: Caller, reason:
     delete_note(connection, stored.id)
     delete_unused_keywords(connection, keyword_ids)
     delete_unused_sources(connection, source_ids)
+    forget_unknown_keywords(connection)
     insert_erasure(connection, stored.id, transaction.at_ms)
     return event

@@ -318,14 +318,15 @@ def _add_to(
             )
         )
     if keywords:
-        _fold_again(connection, note_id)
+        fold_again(connection, note_id)
         ask_for_edges(connection, note_id)
     state = read_state(connection, note_id)
     assert state is not None, "every note has a present state"
     return StoredReply(id=note_id, duplicate=True, state=state, scope=note.scope, event=event)
 
 
-def _fold_again(connection: Connection, note_id: NoteId) -> None:
+def fold_again(connection: Connection, note_id: NoteId) -> None:
+    """Make a note findable by the keywords that it carries now."""
     stored = read_stored(connection, note_id)
     assert stored is not None, "its content was found a moment ago"
     keywords = read_keywords(connection, [note_id]).get(note_id, ())

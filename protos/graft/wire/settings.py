@@ -178,6 +178,14 @@ SETTINGS = (
         " profile's file.",
     ),
     Setting(
+        name="upkeep",
+        variable="GRAFT_UPKEEP",
+        rule=Flag(),
+        default="1",
+        help="Record what has expired and purge what a reviewer retired 30 days ago, in the"
+        " background.",
+    ),
+    Setting(
         name="log_level",
         variable="GRAFT_LOG_LEVEL",
         rule=one_of("debug", "info", "warning", "error"),

@@ -11,6 +11,7 @@ from graft.memory.v1 import (
     notes_service_pb2,
     profiles_service_pb2,
     recall_service_pb2,
+    upkeep_service_pb2,
 )
 from graft_client import (
     gate_operations,
@@ -20,6 +21,7 @@ from graft_client import (
     recall_operations,
     receipt_operations,
     results,
+    upkeep_operations,
 )
 from graft_client.calls import BATCH_NOTES, batches
 from graft_client.errors import InputError
@@ -42,6 +44,7 @@ SERVICES = {
         notes_service_pb2,
         profiles_service_pb2,
         recall_service_pb2,
+        upkeep_service_pb2,
     )
     for service in module.DESCRIPTOR.services_by_name.values()
     for method in service.methods
@@ -80,6 +83,12 @@ def every_operation() -> list[Operation]:  # type: ignore[type-arg] # of all kin
         operations.check_profile("p"),
         gate_operations.measure_gate("p", apply=False),
         gate_operations.reset_gate("p"),
+        upkeep_operations.look("p", USER),
+        upkeep_operations.scan("p", USER, idle_days=None, limit=0),
+        upkeep_operations.resolve("p", 1, "keep-both", keep="", reason="r", request_id="r"),
+        upkeep_operations.apply_safe("p", USER, dry_run=True),
+        upkeep_operations.events("p", limit=0, note_id=""),
+        upkeep_operations.consolidate("p", USER, dry_run=True),
     ]
 
 

@@ -67,11 +67,12 @@ class Room:
         watched: bool = True,
         mounts: Callable[[], str] = read_mounts,
         keep_misses: bool = True,
+        sweep: bool = True,
     ) -> None:
         self.root = root
         self.clock = FixedClock()
         self.embedder = FakeEmbedder()
-        self.upkeep = Upkeep(self.embedder, keep_misses=keep_misses)
+        self.upkeep = Upkeep(self.embedder, keep_misses=keep_misses, sweep=sweep)
         self.profiles: Profiles[VectorIndex] = Profiles(
             StoreOptions(
                 profiles=root / "profiles",
