@@ -59,6 +59,14 @@ class Condition(StrEnum):
     DELETED = "deleted"
 
 
+class OracleKind(StrEnum):
+    """What a note was verified by."""
+
+    REVIEWER = "reviewer"
+    COMMIT = "commit"
+    RUN = "run"
+
+
 class NoteKind(StrEnum):
     """What kind of thing a note tells."""
 
@@ -182,10 +190,33 @@ class NewNote:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Oracle:
+    """What a note was verified by, and who said so; all but a reviewer's word is a claim.
+
+    Attributes:
+        commit: that touches one of its sources.
+        command: that was run, with *exit_code* 0.
+        output_digest: of what it printed, hexadecimal SHA-256.
+        actor: the role of whoever said so, in *session* and through *door*.
+    """
+
+    kind: OracleKind
+    commit: str = ""
+    command: str = ""
+    exit_code: int = 0
+    output_digest: str = ""
+    actor: str = "agent"
+    session: str = ""
+    door: str = ""
+    at_ms: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class NoteState:
     """What a note is worth at present.
 
     Attributes:
+        oracle: by which it was verified; it stays while the note is disputed or stale.
         known_from_ms: since when the store has known it so.
         reason: why it became so; empty where nobody said.
     """
@@ -197,6 +228,7 @@ class NoteState:
     expires_at_ms: int | None = None
     known_from_ms: int = 0
     reason: str = ""
+    oracle: Oracle | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

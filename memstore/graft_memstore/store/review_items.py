@@ -98,6 +98,12 @@ DELETE FROM review_items
 WHERE (note_id = :note_id OR other_id = :note_id) AND decided_at IS NULL AND kind <> 'proposal'
 """
 
+# review_items_by_note; as what they waited for, they are judged by now.
+DELETE_WAITING = """
+DELETE FROM review_items
+WHERE note_id = :note_id AND decided_at IS NULL AND kind IN ('candidate', 'held')
+"""
+
 END_OF_ITEMS = 2**62
 
 
@@ -252,6 +258,11 @@ def drop_moot_items(connection: apsw.Connection, note_id: NoteId) -> None:
     Proposals stay: they may be about just that. What was decided stays decided.
     """
     change(connection, DELETE_MOOT, {"note_id": note_id})
+
+
+def drop_waiting_items(connection: apsw.Connection, note_id: NoteId) -> None:
+    """Take out of the queue that a note waits as a candidate, or as held."""
+    change(connection, DELETE_WAITING, {"note_id": note_id})
 
 
 def _filter(wanted: ItemFilter) -> dict[str, str | int]:

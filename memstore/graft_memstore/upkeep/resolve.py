@@ -1,9 +1,9 @@
 """Does with something that upkeep found what somebody decided, as far as a role may decide it."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from graft.wire.errors import BadFieldError, NoteNotFoundError, WrongStateError
+from graft.wire.errors import BadFieldError, ItemNotFoundError, WrongStateError
 from graft_memstore.lifecycle import Verb
 from graft_memstore.model import Decision, EventSeq, ItemId, ItemKind, NoteId, ScopeFilter
 from graft_memstore.store.chain import EventDraft
@@ -17,6 +17,7 @@ from graft_memstore.upkeep.apply_safe import CARRIERS_MAX
 from graft_memstore.visibility import View
 from graft_memstore.write.identify import find_note
 from graft_memstore.write.merge import give_all, merge_keyword
+from graft_memstore.write.proposal import or_propose
 from graft_memstore.write.receipts import Reply, RequestKey, recall_reply, remember_reply
 from graft_memstore.write.state_change import Saying, say
 from graft_memstore.write.supersede import supersede
@@ -89,12 +90,19 @@ def resolve_item(profile: Profile[Index], resolution: Resolution, wait_seconds: 
 
     Raises:
         BadFieldError: the reason or the note to keep cannot be taken.
-        NoteNotFoundError: there is no such item.
+        ItemNotFoundError: there is no such item.
+        ProposedError: it was not done, and waits for a reviewer.
         WrongStateError: it was decided before, takes a reviewer or another decision.
         ServiceError: see `say`, `supersede` and `Profile.write`.
     """
-    check_reason(resolution.saying.reason)
-    reply = profile.write(lambda transaction: _resolve(transaction, resolution), wait_seconds)
+    saying = replace(resolution.saying, reason=check_reason(resolution.saying.reason))
+    checked = replace(resolution, saying=saying)
+    reply = or_propose(
+        profile,
+        lambda transaction: _resolve(transaction, checked),
+        (saying.caller, saying.reason),
+        wait_seconds,
+    )
     return Resolved(
         item_id=resolution.item_id,
         decision=resolution.decision,
@@ -130,7 +138,7 @@ def _resolve(transaction: Transaction, resolution: Resolution) -> Reply:
 def _open_item(connection: Connection, resolution: Resolution) -> ReviewItem:
     item = read_item(connection, ItemId(resolution.item_id))
     if item is None:
-        raise NoteNotFoundError(
+        raise ItemNotFoundError(
             f"nothing waits under the number {resolution.item_id}; see: graft maintain scan"
         )
     facts = {"item": str(item.item_id), "kind": str(item.kind)}

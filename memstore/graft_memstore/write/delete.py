@@ -1,4 +1,4 @@
-"""Takes a note away: erased through the person's door, retired through every other."""
+"""Takes a note away: erased where its caller may erase, else retired."""
 
 from dataclasses import dataclass
 from enum import StrEnum
@@ -20,6 +20,7 @@ from graft_memstore.store.upkeep_reads import forget_unknown_keywords
 from graft_memstore.store.vectors import delete_chunks_of_note
 from graft_memstore.store.writer import WRITE_WAIT_SECONDS
 from graft_memstore.write.identify import find_note
+from graft_memstore.write.proposal import or_propose
 from graft_memstore.write.receipts import Reply, RequestKey, recall_reply, remember_reply
 from graft_memstore.write.state_change import Saying, read_present, say
 from graft_memstore.write.validate import check_reason
@@ -37,12 +38,17 @@ class DeleteOutcome(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DeleteOrder:
-    """What somebody wants gone, and why."""
+    """What somebody wants gone, and why.
+
+    Attributes:
+        has_reviewer: whether a reviewer has been set up, who alone erases then.
+    """
 
     piece: str
     reason: str
     key: RequestKey
     caller: Caller
+    has_reviewer: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,11 +69,17 @@ def take_away(
         BadFieldError: the id or the reason cannot be taken.
         AmbiguousIdError, NoteNotFoundError: see `find_note`.
         WrongStateError: it would be retired, and is not active.
+        ProposedError: it would be retired, and a reviewer verified it.
         RequestIdReusedError: the request_id belongs to another request.
         ServiceError: see `Profile.write`.
     """
     reason = check_reason(order.reason)
-    reply = profile.write(lambda transaction: _take_away(transaction, order, reason), wait_seconds)
+    reply = or_propose(
+        profile,
+        lambda transaction: _take_away(transaction, order, reason),
+        (order.caller, reason),
+        wait_seconds,
+    )
     note_id = NoteId(reply["id"])
     if reply["retired"]:
         return DeleteReply(
@@ -87,7 +99,7 @@ def _take_away(transaction: Transaction, order: DeleteOrder, reason: str) -> Rep
     if earlier is not None:
         return earlier
     note_id = find_note(connection, order.piece)
-    erases = may_erase(order.caller)
+    erases = may_erase(order.caller, has_reviewer=order.has_reviewer)
     if erases:
         stored = read_present(connection, note_id).stored
         event = erase(transaction, stored, order.caller, reason)
@@ -106,7 +118,10 @@ def erase(
     reason: str,
     action: str = ACTION_DELETE,
 ) -> EventSeq:
-    """Take a note's text, vectors, words, sources and edges out of the file; the event stays."""
+    """Erase a note with everything that hangs on it; return the event, which stays.
+
+    `clean_file` must run after the commit: the words are in the file's log until then.
+    """
     connection = transaction.connection
     event = transaction.record(
         EventDraft(
