@@ -80,13 +80,15 @@ def _form(keyword: str) -> str:
 
 
 def _singular(word: str) -> str:
-    if len(word) < PLURAL_CHARS_MIN or not word.isascii() or not word.endswith("s"):
+    """Return what singular and plural of a word have in common; it need be no word itself."""
+    if len(word) < PLURAL_CHARS_MIN or not word.isascii():
         return word
     if word.endswith("ies"):
         return word[:-3] + "y"
-    if word.endswith(("ses", "xes", "zes", "ches", "shes")):
-        return word[:-2]
-    return word if word.endswith(("ss", "us", "is")) else word[:-1]
+    if word.endswith("s") and not word.endswith(("ss", "us", "is")):
+        word = word[:-1]
+    # Of "caches" and "boxes" only what goes before tells whether the e belongs to the plural.
+    return word[:-1] if word.endswith(("se", "xe", "ze", "che", "she")) else word
 
 
 def _slips(counts: Mapping[str, int]) -> Iterable[tuple[str, str]]:
