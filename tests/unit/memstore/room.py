@@ -218,9 +218,10 @@ def open_room(
     watched: bool = True,
     mounts: Callable[[], str] = read_mounts,
     keep_misses: bool = True,
+    sweep: bool = True,
 ) -> Iterator[Room]:
     """Open a room for the length of a test."""
-    room = Room(root, watched=watched, mounts=mounts, keep_misses=keep_misses)
+    room = Room(root, watched=watched, mounts=mounts, keep_misses=keep_misses, sweep=sweep)
     try:
         yield room
     finally:

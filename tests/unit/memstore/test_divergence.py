@@ -3,11 +3,11 @@ import pytest
 from graft_memstore.divergence import Difference, divergence, sentences_of
 
 
-def differs(one: str, other: str) -> str | None:
+def differs(one: str, other: str) -> Difference | None:
     found = divergence(sentences_of(one, ""), sentences_of(other, ""))
     back = divergence(sentences_of(other, ""), sentences_of(one, ""))
     assert (found and found.difference) == (back and back.difference), "it must hold both ways"
-    return found and found.difference
+    return None if found is None else found.difference
 
 
 @pytest.mark.parametrize(
