@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from graft_memstore.divergence import (
     OVERLAP_SURE,
     Difference,
-    Sentence,
+    Statement,
     divergence,
     overlap_of,
     same_values,
@@ -36,7 +36,7 @@ class ComparedNote:
     content_hash: bytes
     value_hash: bytes
     recorded_at_ms: int
-    sentences: tuple[Sentence, ...]
+    says: Statement
     joined: bool
     waiting: bool
 
@@ -71,11 +71,11 @@ def compare(one: ComparedNote, other: ComparedNote, cosine: float) -> Candidate 
     if one.value_hash == other.value_hash:
         return None
     older, newer = sorted((one, other), key=lambda each: (each.recorded_at_ms, each.seq))
-    differs = divergence(older.sentences, newer.sentences)
+    differs = divergence(older.says, newer.says)
     if differs is None:
-        overlap = overlap_of(older.sentences, newer.sentences)
+        overlap = overlap_of(older.says, newer.says)
         least = ALIKE_OVERLAP if cosine >= SAME_TITLE_COSINE else DUPLICATE_OVERLAP
-        if overlap < least or not same_values(older.sentences, newer.sentences):
+        if overlap < least or not same_values(older.says, newer.says):
             return None
         return _candidate(ItemKind.DUPLICATE, older, newer, overlap, "wording")
     kind = _kind_of(differs.difference, differs.overlap)

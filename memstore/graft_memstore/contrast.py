@@ -79,15 +79,15 @@ def missing_names(question: str, note: str) -> tuple[str, ...]:
 
 def opposite_words(question: str, note: str) -> tuple[str, ...]:
     """Return the question's words whose opposite is in the note while they themselves are not."""
-    asked = OPPOSITES.keys() & _WORD.findall(_plainly(question))
+    asked = OPPOSITES.keys() & _WORD.findall(plainly(question))
     if not asked:
         return ()
-    held = set(_WORD.findall(_plainly(note)))
+    held = set(_WORD.findall(plainly(note)))
     return tuple(sorted(word for word in asked - held if OPPOSITES[word] & held))
 
 
-def _plainly(text: str) -> str:
-    """Return *text* with one word for each way to say "enable" and "disable"."""
+def plainly(text: str) -> str:
+    """Return folded *text* with one word for each way to say "enable" and "disable"."""
     return _DISABLE.sub("disable", _ENABLE.sub("enable", text))
 
 

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from graft_memstore.contrast import opposite_words
+from graft_memstore.contrast import plainly
 from graft_memstore.lexical import CJK_RUN, FUNCTION_WORDS, fold
 from graft_memstore.polarity import (
     NEGATIONS,
@@ -18,9 +18,9 @@ from graft_memstore.polarity import (
     stem,
 )
 
-SENTENCES_MAX = 12
+SENTENCES_MAX = 8
 """Sentences of one note that are compared, its title first."""
-CHARS_MAX = 4_000
+CHARS_MAX = 2_000
 """Characters of a body that are read for them."""
 OVERLAP_MIN = 0.6
 """Share of common words from which two sentences are about one thing."""
@@ -29,10 +29,19 @@ OVERLAP_SURE = 0.85
 NEGATED_WORDS_MAX = 3
 """Words behind a negation that it may be about."""
 
-_SENTENCE = re.compile(r"[.!?](?=\s|$)|[\u3002\uff01\uff1f\n]")
-_CLAUSE = re.compile(r"[,;:()\u3001\uff0c\uff1b\uff1a]|\s[-\u2013\u2014]\s")
+_MARKS = str.maketrans(
+    {
+        **dict.fromkeys("\u3002\uff01\uff1f", "\n"),
+        **dict.fromkeys("\u3001\uff0c\uff1b\uff1a\u2013\u2014", ","),
+        "\u2019": "'",
+    }
+)
+"""Marks that end a sentence or a part of one and that folding would take away."""
+_SENTENCE = re.compile(r"[.!?](?=\s|$)|\n")
+_CLAUSE = re.compile(r"[,;:()]|\s-\s")
 _TOKEN = re.compile(r"[^\W_]+(?:[.\-/][^\W_]+)*")
 _VALUE = re.compile(r"v?\d+(?:[.,:]\d+)*(?:%|[a-z]{1,3})?")
+_LINE = "\n"
 _HAS_DIGIT = re.compile(r"\d")
 
 
@@ -49,14 +58,12 @@ class Sentence:
     """One sentence, as it is compared.
 
     Attributes:
-        text: folded.
         words: stems of what it is about, without negations and values.
         negated: those of them that a negation is about.
         values: numbers and versions that stand alone.
         names: other words with digits, which name one thing and no other.
     """
 
-    text: str
     words: frozenset[str]
     negated: frozenset[str]
     values: frozenset[str]
@@ -73,51 +80,80 @@ class Divergence:
 
 def sentences_of(title: str, body: str) -> tuple[Sentence, ...]:
     """Return the sentences of a note that are compared, its title first."""
-    found = [_sentence(title)]
-    for piece in _SENTENCE.split(body[:CHARS_MAX]):
-        if len(found) == SENTENCES_MAX:
-            break
+    text = f"{title.replace(_LINE, ' ')}{_LINE}{body[:CHARS_MAX]}".translate(_MARKS)
+    spaced = CJK_RUN.sub(lambda run: f" {spread_negations(run[0])} ", text)
+    # One word for each way to say "enable" and "disable", and for each to say "not".
+    folded = plainly(fold(spaced)).replace("n't", " not").replace(" n'", " ne ")
+    found: list[Sentence] = []
+    for piece in _SENTENCE.split(folded):
         sentence = _sentence(piece)
         if sentence.words:
             found.append(sentence)
+        if len(found) == SENTENCES_MAX:
+            break
     return tuple(found)
 
 
-def divergence(one: Sequence[Sentence], other: Sequence[Sentence]) -> Divergence | None:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Statement:
+    """A note taken apart.
+
+    Attributes:
+        words: of all sentences; values and names are words, too, so that notes about other values
+            are never quite the same.
+        details: the values and names among them.
+    """
+
+    sentences: tuple[Sentence, ...]
+    words: frozenset[str]
+    details: frozenset[str]
+
+
+def statement_of(title: str, body: str) -> Statement:
+    """Take a note apart."""
+    sentences = sentences_of(title, body)
+    details = frozenset().union(*(each.values | each.names for each in sentences))
+    words = frozenset().union(*(each.words for each in sentences))
+    return Statement(sentences=sentences, words=words | details, details=details)
+
+
+def divergence(one: Statement, other: Statement) -> Divergence | None:
     """Return in what two notes differ most surely; None where they do not, as far as can be seen.
 
     A denial comes before another value: who denies a thing need not say the same value of it.
     """
     best: Divergence | None = None
-    for left in one:
-        for right in other:
+    for left in one.sentences:
+        if not _may_overlap(left.words, other.words, len(left.words)):
+            continue
+        for right in other.sentences:
+            longer = max(len(left.words), len(right.words))
+            if not _may_overlap(left.words, right.words, longer):
+                continue
             found = _difference(left, right)
             if found is not None and (best is None or _rank(found) > _rank(best)):
                 best = found
     return best
 
 
-def overlap_of(one: Sequence[Sentence], other: Sequence[Sentence]) -> float:
-    """Return which share of the words of two notes is in both: 0 to 1.
-
-    Values and names count as words, so that notes about other values are never quite the same.
-    """
-    left, right = _all_words(one), _all_words(other)
-    return len(left & right) / len(left | right) if left and right else 0.0
+def overlap_of(one: Statement, other: Statement) -> float:
+    """Return which share of the words of two notes is in both: 0 to 1."""
+    if not one.words or not other.words:
+        return 0.0
+    return len(one.words & other.words) / len(one.words | other.words)
 
 
-def same_values(one: Sequence[Sentence], other: Sequence[Sentence]) -> bool:
+def same_values(one: Statement, other: Statement) -> bool:
     """Tell whether two notes hold the same numbers, versions and names, or one holds none more."""
-    left, right = _details(one), _details(other)
-    return left <= right or right <= left
+    return one.details <= other.details or other.details <= one.details
 
 
-def _all_words(sentences: Sequence[Sentence]) -> frozenset[str]:
-    return frozenset().union(*(each.words | each.values | each.names for each in sentences))
+def _may_overlap(one: frozenset[str], other: frozenset[str], longer: int) -> bool:
+    """Tell whether enough words may be common; most sentences share too few.
 
-
-def _details(sentences: Sequence[Sentence]) -> frozenset[str]:
-    return frozenset().union(*(each.values | each.names for each in sentences))
+    Two opposites may take the place of one word more.
+    """
+    return len(one & other) + 1 >= OVERLAP_MIN * longer
 
 
 def _rank(found: Divergence) -> tuple[bool, float]:
@@ -131,7 +167,7 @@ def _difference(left: Sentence, right: Sentence) -> Divergence | None:
     opposites = _opposites(left, right)
     if any((word in left.negated) != (other in right.negated) for word, other in opposites):
         return None  # "not disabled" says what "enabled" does
-    opposed = frozenset().union(*opposites) or _switched(left, right)
+    opposed = frozenset().union(*opposites)
     # Two opposites are of one word more that both sentences have.
     union = (left.words | right.words) - opposed
     overlap = (len(shared) + bool(opposed)) / (len(union) + bool(opposed))
@@ -168,34 +204,24 @@ def _opposites(left: Sentence, right: Sentence) -> list[tuple[str, str]]:
     return [(word, other) for word in mine for other in opposite_of(word) & others]
 
 
-def _switched(left: Sentence, right: Sentence) -> frozenset[str]:
-    """Return the stems of opposites that take several words: "switch on" and "turn off"."""
-    if left.negated ^ right.negated:
-        return frozenset()
-    one, other = opposite_words(left.text, right.text), opposite_words(right.text, left.text)
-    return frozenset(stem(word) for word in (*one, *other)) if one and other else frozenset()
-
-
-def _sentence(text: str) -> Sentence:
-    folded = fold(text.replace("\u2019", "'"))
+def _sentence(folded: str) -> Sentence:
     words: set[str] = set()
     negated: set[str] = set()
     values: set[str] = set()
     names: set[str] = set()
-    # Marks that end a clause are gone from folded text where they are not ASCII.
-    for clause in _CLAUSE.split(text):
+    for clause in _CLAUSE.split(folded):
         tokens = _tokens(clause)
         for place, token in enumerate(tokens):
             if token in NEGATIONS:
                 negated |= _about(tokens, place)
+            elif not _HAS_DIGIT.search(token):
+                if _tells(token):
+                    words.add(stem(token))
             elif _VALUE.fullmatch(token):
                 values.add(token.removeprefix("v"))
-            elif _HAS_DIGIT.search(token):
+            else:
                 names.add(token)
-            elif _tells(token):
-                words.add(stem(token))
     return Sentence(
-        text=folded,
         words=frozenset(words),
         negated=frozenset(negated),
         values=frozenset(values),
@@ -204,13 +230,11 @@ def _sentence(text: str) -> Sentence:
 
 
 def _tokens(clause: str) -> list[str]:
-    """Return the words of a clause in their order; of CJK runs the pairs of letters."""
-    spaced = CJK_RUN.sub(lambda run: f" {spread_negations(run[0])} ", clause.replace("\u2019", "'"))
-    folded = fold(spaced).replace("n't", " not").replace("n'", "ne ")
+    """Return the words of a folded clause in their order; of CJK runs the pairs of letters."""
     tokens: list[str] = []
-    for token in _TOKEN.findall(folded):
-        if token not in NEGATIONS and CJK_RUN.fullmatch(token) and len(token) > 1:
-            tokens += (token[at : at + 2] for at in range(len(token) - 1))
+    for token in _TOKEN.findall(clause):
+        if not token.isascii() and token not in NEGATIONS and CJK_RUN.fullmatch(token):
+            tokens += (token[at : at + 2] for at in range(max(len(token) - 1, 1)))
         else:
             tokens.append(token)
     return tokens

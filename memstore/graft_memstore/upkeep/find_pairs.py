@@ -9,7 +9,7 @@ import math
 from collections.abc import Iterable, Iterator, Sequence
 
 from graft_memstore.candidates import Candidate, ComparedNote, compare
-from graft_memstore.divergence import CHARS_MAX, sentences_of
+from graft_memstore.divergence import CHARS_MAX, statement_of
 from graft_memstore.model import Model
 from graft_memstore.recall.background import Thresholds
 from graft_memstore.recall.index import IndexView, VectorIndex
@@ -22,11 +22,11 @@ from graft_memstore.visibility import View
 
 SMALL_TITLES = 256
 """Up to so many titles what stands out among them cannot be told, and all are looked up."""
-NEIGHBOURS_MAX = 8
+NEIGHBOURS_MAX = 5
 """Notes that one is compared with, nearest first."""
-EDGES_READ = 32
+EDGES_READ = 16
 """Edges that are read for them: two notes may be joined by several keywords."""
-LOOKED_UP_MAX = 2_000
+LOOKED_UP_MAX = 512
 """Notes that still wait for their edges and are looked up in one scan."""
 CACHED_NOTES_MAX = 20_000
 """Notes that are kept taken apart."""
@@ -96,8 +96,10 @@ class PairFinder:
             return found
         search = NeighbourSearch(connection, serving.model_id, rows, _ALL, view.now_ms)
         for title in read_titles_of(connection, serving.model_id, asked).values():
-            edges_of = ((edge.one, edge.other, edge.weight) for edge in search.edges_of(title))
-            found.update(self._first(edges_of, NEIGHBOURS_MAX))
+            near = search.nearest(title, NEIGHBOURS_MAX)
+            others = zip(near.seqs, near.cosines.tolist(), strict=True)
+            looked_up = [(title.seq, other, float(cosine)) for other, cosine in others]
+            found.update(self._first(looked_up, NEIGHBOURS_MAX))
         return found
 
     def _first(
@@ -122,7 +124,7 @@ def _taken_apart(text: NoteText) -> ComparedNote:
         content_hash=text.content_hash,
         value_hash=text.value_hash,
         recorded_at_ms=text.recorded_at_ms,
-        sentences=sentences_of(text.title, text.body),
+        says=statement_of(text.title, text.body),
         joined=text.joined,
         waiting=text.waiting,
     )

@@ -1,11 +1,11 @@
 import pytest
 
-from graft_memstore.divergence import Difference, divergence, sentences_of
+from graft_memstore.divergence import Difference, divergence, statement_of
 
 
 def differs(one: str, other: str) -> Difference | None:
-    found = divergence(sentences_of(one, ""), sentences_of(other, ""))
-    back = divergence(sentences_of(other, ""), sentences_of(one, ""))
+    found = divergence(statement_of(one, ""), statement_of(other, ""))
+    back = divergence(statement_of(other, ""), statement_of(one, ""))
     assert (found and found.difference) == (back and back.difference), "it must hold both ways"
     return None if found is None else found.difference
 
@@ -77,8 +77,8 @@ def test_what_looks_like_a_difference_and_is_none_is_not_told(one: str, other: s
 
 
 def test_a_denial_in_the_body_is_found_and_comes_before_another_value() -> None:
-    one = sentences_of("Pool", "The pool listens on 6432. Restart the pool during backups.")
-    other = sentences_of("Pool", "The pool listens on 7000. Do not restart the pool in backups.")
+    one = statement_of("Pool", "The pool listens on 6432. Restart the pool during backups.")
+    other = statement_of("Pool", "The pool listens on 7000. Do not restart the pool in backups.")
 
     found = divergence(one, other)
 
