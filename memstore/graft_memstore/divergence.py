@@ -7,7 +7,8 @@ Compared are sentences that are made of nearly the same words. A negation counts
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from enum import StrEnum
+from enum import Enum, StrEnum
+from functools import lru_cache
 
 from graft_memstore.contrast import plainly
 from graft_memstore.lexical import CJK_RUN, FUNCTION_WORDS, fold
@@ -26,6 +27,8 @@ OVERLAP_MIN = 0.6
 """Share of common words from which two sentences are about one thing."""
 OVERLAP_SURE = 0.85
 """From here on they say the same but for what they differ in."""
+TOKENS_KEPT = 65_536
+"""Tokens of which it is kept what they are: notes share most of theirs."""
 NEGATED_WORDS_MAX = 3
 """Words behind a negation that it may be about."""
 
@@ -204,23 +207,32 @@ def _opposites(left: Sentence, right: Sentence) -> list[tuple[str, str]]:
     return [(word, other) for word in mine for other in opposite_of(word) & others]
 
 
+class _Part(Enum):
+    """What a token is to a sentence."""
+
+    NOTHING = 0
+    NEGATION = 1
+    WORD = 2
+    VALUE = 3
+    NAME = 4
+
+
 def _sentence(folded: str) -> Sentence:
     words: set[str] = set()
     negated: set[str] = set()
     values: set[str] = set()
     names: set[str] = set()
     for clause in _CLAUSE.split(folded):
-        tokens = _tokens(clause)
-        for place, token in enumerate(tokens):
-            if token in NEGATIONS:
-                negated |= _about(tokens, place)
-            elif not _HAS_DIGIT.search(token):
-                if _tells(token):
-                    words.add(stem(token))
-            elif _VALUE.fullmatch(token):
-                values.add(token.removeprefix("v"))
-            else:
-                names.add(token)
+        parts = [_part(token) for token in _tokens(clause)]
+        for place, (part, text) in enumerate(parts):
+            if part is _Part.WORD:
+                words.add(text)
+            elif part is _Part.NEGATION:
+                negated |= _about(parts, place)
+            elif part is _Part.VALUE:
+                values.add(text)
+            elif part is _Part.NAME:
+                names.add(text)
     return Sentence(
         words=frozenset(words),
         negated=frozenset(negated),
@@ -229,8 +241,25 @@ def _sentence(folded: str) -> Sentence:
     )
 
 
+@lru_cache(TOKENS_KEPT)
+def _part(token: str) -> tuple[_Part, str]:
+    """Return what a token is to a sentence, and as what it is compared."""
+    if token in NEGATIONS:
+        return _Part.NEGATION, token
+    if _VALUE.fullmatch(token):
+        return _Part.VALUE, token.removeprefix("v")
+    if _HAS_DIGIT.search(token):
+        return _Part.NAME, token
+    stemmed = stem(token)
+    if token in FUNCTION_WORDS and not opposite_of(stemmed):
+        return _Part.NOTHING, token
+    return _Part.WORD, stemmed
+
+
 def _tokens(clause: str) -> list[str]:
     """Return the words of a folded clause in their order; of CJK runs the pairs of letters."""
+    if clause.isascii():
+        return _TOKEN.findall(clause)
     tokens: list[str] = []
     for token in _TOKEN.findall(clause):
         if not token.isascii() and token not in NEGATIONS and CJK_RUN.fullmatch(token):
@@ -240,19 +269,11 @@ def _tokens(clause: str) -> list[str]:
     return tokens
 
 
-def _about(tokens: Sequence[str], place: int) -> set[str]:
+def _about(parts: Sequence[tuple[_Part, str]], place: int) -> set[str]:
     """Return the stems of what the negation at *place* is about.
 
     That is what follows it, and what goes before where nothing does: "startet nicht".
     """
-    behind = [stem(token) for token in tokens[place + 1 :] if _may_be_negated(token)]
-    before = [stem(token) for token in tokens[:place] if _may_be_negated(token)]
+    behind = [text for part, text in parts[place + 1 :] if part is _Part.WORD]
+    before = [text for part, text in parts[:place] if part is _Part.WORD]
     return set(behind[:NEGATED_WORDS_MAX] or before[-NEGATED_WORDS_MAX:])
-
-
-def _may_be_negated(token: str) -> bool:
-    return token not in NEGATIONS and not _HAS_DIGIT.search(token) and _tells(token)
-
-
-def _tells(token: str) -> bool:
-    return token not in FUNCTION_WORDS or bool(opposite_of(stem(token)))

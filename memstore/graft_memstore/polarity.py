@@ -4,13 +4,10 @@ English, Italian, German, French, Spanish, Chinese and Japanese; all folded, as 
 """
 
 import re
-from functools import lru_cache
 
 from graft_memstore.contrast import OPPOSITES
 
 STEM_CHARS_MIN = 3
-STEMS_KEPT = 65_536
-"""Words whose stems are kept: notes share most of theirs."""
 ENDINGS_MAX = 2
 """Endings that are taken off one word, one after another."""
 
@@ -78,7 +75,6 @@ _ENDINGS = re.compile(
 )
 
 
-@lru_cache(STEMS_KEPT)
 def stem(word: str) -> str:
     """Return *word* without its endings, so that forms of one word are mostly spelled alike.
 

@@ -24,7 +24,7 @@ SMALL_TITLES = 256
 """Up to so many titles what stands out among them cannot be told, and all are looked up."""
 NEIGHBOURS_MAX = 5
 """Notes that one is compared with, nearest first."""
-EDGES_READ = 16
+EDGES_READ = 10
 """Edges that are read for them: two notes may be joined by several keywords."""
 LOOKED_UP_MAX = 512
 """Notes that still wait for their edges and are looked up in one scan."""
