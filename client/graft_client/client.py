@@ -16,6 +16,7 @@ from graft_client.calls import GATE_SECONDS, REINDEX_POLL_SECONDS, Calls, batche
 from graft_client.connection import Connection
 from graft_client.explanations import ClearedMisses, Explanation, Misses
 from graft_client.gate_reports import GateReset, GateStep
+from graft_client.history import GotNote
 from graft_client.maintenance import Maintenance
 from graft_client.operation import Operation
 from graft_client.operations import Listing
@@ -150,7 +151,7 @@ class Graft:
         for batch in batches(notes):
             yield self._call(self._calls.insert_many(batch, wait=wait))
 
-    def get(self, note_id: str, **instants: Unpack[AsOfFields]) -> Note:
+    def get(self, note_id: str, **instants: Unpack[AsOfFields]) -> GotNote:
         """Fetch one note by its id, or a prefix or suffix of 8 digits or more; see `query`."""
         return self._call(operations.get(self._calls.profile, note_id, instants))
 

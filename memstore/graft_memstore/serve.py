@@ -34,6 +34,7 @@ from graft_memstore.ids import IdMaker
 from graft_memstore.recall.index import VectorIndex
 from graft_memstore.recall.similar import SimilarNotes
 from graft_memstore.service.daemon import DaemonParts, DaemonServicer
+from graft_memstore.service.given import Giving
 from graft_memstore.service.lifecycle import LifecycleServicer
 from graft_memstore.service.notes import NotesServicer
 from graft_memstore.service.profiles import ProfilesServicer
@@ -121,6 +122,7 @@ class Memstore:
             NotesServicer(
                 self.profiles,
                 Inserter(self.embedders, SimilarNotes(wall_clock_ms), IdMaker(os.urandom)),
+                Giving(self.upkeep.scribe),
             ),
             server,
         )

@@ -13,7 +13,9 @@ from graft_client.cli.session import Session, with_session
 from graft_client.cli.words import (
     day_and_time,
     size,
+    used,
     where_searched,
+    write_fact,
     write_facts,
 )
 from graft_client.requests import AsOfFields
@@ -50,6 +52,7 @@ def get(session: Session, note_id: str, markdown: bool, instants: AsOfFields) ->
     else:
         output.quote(note.title, bold=True)
         write_facts(output, note)
+        write_fact(output, "used", used(note.uses))
         if note.body:
             output.line()
             output.quote(note.body)

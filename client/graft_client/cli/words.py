@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from datetime import datetime
 
 from graft_client.cli.output import Output, printable
+from graft_client.history import Uses
 from graft_client.results import Note, Trust, short_id
 from graft_client.scope import USER
 
@@ -103,7 +104,21 @@ def write_facts(output: Output, note: Note) -> None:
     facts += [("source", f"{each.kind}:{each.locator}") for each in note.sources]
     for name, value in facts:
         if value:
-            output.line(f"{name + ':':<12}{printable(value)}", dim=True)
+            write_fact(output, name, value)
+
+
+def write_fact(output: Output, name: str, value: str) -> None:
+    """Write one thing that is known of a note."""
+    output.line(f"{name + ':':<12}{printable(value)}", dim=True)
+
+
+def used(uses: Uses) -> str:
+    """Write how often a note was given out before."""
+    if uses.last_used is None:
+        return "never"
+    answers = count_of(uses.strong, "time")
+    last = full_time(uses.last_used)
+    return f"{answers} as an answer, {count_of(uses.got, 'time')} by its id, last {last}"
 
 
 def _state(note: Note) -> str:

@@ -23,6 +23,7 @@ from graft_memstore.service.convert import (
     scope_filter_of,
     trust_of,
 )
+from graft_memstore.service.given import Giving, uses_message
 from graft_memstore.service.looking_back import as_of
 from graft_memstore.service.page_token import page_of, token_after
 from graft_memstore.service.request_key import request_key
@@ -31,6 +32,7 @@ from graft_memstore.store.notes import PageFilter
 from graft_memstore.store.profile import Profile
 from graft_memstore.store.profiles import Profiles
 from graft_memstore.store.stats import read_stats
+from graft_memstore.store.uses import read_uses
 from graft_memstore.visibility import NEVER_SHOWN, View
 from graft_memstore.write.delete import DeleteOrder, DeleteOutcome, take_away
 from graft_memstore.write.identify import find_note
@@ -49,11 +51,23 @@ OUTCOMES = {
 
 
 class NotesServicer(notes_service_pb2_grpc.NotesServiceServicer):
-    """Answers for the notes of every profile."""
+    """Answers for the notes of every profile.
 
-    def __init__(self, profiles: Profiles[VectorIndex], inserter: Inserter[VectorIndex]) -> None:
+    Args:
+        profiles: the notes.
+        inserter: stores new ones.
+        giving: sees to what follows from a note that is given out.
+    """
+
+    def __init__(
+        self,
+        profiles: Profiles[VectorIndex],
+        inserter: Inserter[VectorIndex],
+        giving: Giving,
+    ) -> None:
         self._profiles = profiles
         self._inserter = inserter
+        self._giving = giving
         self._inserts = Admission(INSERTS_MAX, "store notes")
 
     @override
@@ -95,13 +109,21 @@ class NotesServicer(notes_service_pb2_grpc.NotesServiceServicer):
     ) -> pb.GetNoteResponse:
         """Give one note by its id."""
         looks_back = as_of(request.as_of)
-        with self._use(request.profile, context) as profile, profile.snapshot() as connection:
-            instants = looks_back.seen_from(profile.now_ms(connection))
-            note_id = find_note(connection, request.id)
-            notes = read_full_notes(connection, [note_id], instants.known_at_ms)
-        if not notes:
-            raise NoteNotFoundError(f"note {note_id} was not known then; it was stored later")
-        return pb.GetNoteResponse(note=note_message(notes[0], instants.condition(notes[0].state)))
+        with self._use(request.profile, context) as profile:
+            with profile.snapshot() as connection:
+                now_ms = profile.now_ms(connection)
+                instants = looks_back.seen_from(now_ms)
+                note_id = find_note(connection, request.id)
+                notes = read_full_notes(connection, [note_id], instants.known_at_ms)
+                counted = read_uses(connection, note_id)
+            if not notes:
+                raise NoteNotFoundError(f"note {note_id} was not known then; it was stored later")
+            uses = counted.and_then(self._giving.uses_waiting(profile.name, note_id))
+            self._giving.gave(profile.name, notes[0], caller_of(context), now_ms, strong=False)
+        return pb.GetNoteResponse(
+            note=note_message(notes[0], instants.condition(notes[0].state)),
+            uses=uses_message(uses),
+        )
 
     @override
     def ListNotes(

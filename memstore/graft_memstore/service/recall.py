@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 from typing_extensions import override
 
-from graft.memory.v1 import note_pb2, recall_service_pb2_grpc
 from graft.memory.v1 import recall_service_pb2 as pb
+from graft.memory.v1 import recall_service_pb2_grpc
 from graft.wire.errors import BadFieldError, ModelNotReadyError, StoppingError
 from graft_memstore.deadline import Deadline
 from graft_memstore.embedding import (
@@ -25,7 +25,7 @@ from graft_memstore.embedding import (
 )
 from graft_memstore.gate import Hit
 from graft_memstore.lexical import fold_question
-from graft_memstore.model import Condition, Model, ModelRole, NoteId, ReceiptId
+from graft_memstore.model import Condition, Model, ModelRole, Note, NoteId, ReceiptId
 from graft_memstore.recall.answer import UNKNOWN_BACKGROUND, QueryAnswer, Question
 from graft_memstore.recall.classify import classify
 from graft_memstore.recall.explore import explore
@@ -36,8 +36,9 @@ from graft_memstore.recall.receipt import NO_INDEX, Snapshot, receipt_of
 from graft_memstore.recall.retrieve import retrieve
 from graft_memstore.service.admission import Admission
 from graft_memstore.service.answers import query_response, retrieve_response
-from graft_memstore.service.convert import note_message
+from graft_memstore.service.convert import caller_of, note_message
 from graft_memstore.service.explained import explain
+from graft_memstore.service.given import Giving
 from graft_memstore.service.looking_back import AsOf
 from graft_memstore.service.misses import clear_misses, list_misses
 from graft_memstore.service.questions import (
@@ -117,6 +118,7 @@ class RecallServicer(recall_service_pb2_grpc.RecallServiceServicer):
         self._scribe_of = scribe_of
         self._seconds = seconds
         self._random = random
+        self._giving = Giving(scribe_of)
         self._recalls = Admission(RECALLS_MAX, "search")
 
     @override
@@ -134,7 +136,12 @@ class RecallServicer(recall_service_pb2_grpc.RecallServiceServicer):
                 note = _note_of(connection, answer, asked.question.known_at_ms)
                 snapshot = _snapshot_of(connection, asked)
             receipt = self._hand_over(profile.name, asked, answer, snapshot)
-        reply = query_response(answer, note)
+            if note is not None and answer.hit is Hit.STRONG:
+                self._giving.gave(
+                    profile.name, note, caller_of(context), snapshot.at_ms, strong=True
+                )
+        message = None if note is None else note_message(note, Condition.SHOWN)
+        reply = query_response(answer, message)
         reply.receipt = receipt
         self._say_how(reply, question, began, embedded)
         return reply
@@ -361,12 +368,9 @@ def _values(vector: QueryVector) -> NDArray[np.float32]:
     return np.frombuffer(vector.values, dtype="<f4")
 
 
-def _note_of(
-    connection: Connection, answer: QueryAnswer, known_at_ms: int | None
-) -> note_pb2.Note | None:
+def _note_of(connection: Connection, answer: QueryAnswer, known_at_ms: int | None) -> Note | None:
     """Return the note whole when STRONG, what it is called when WEAK."""
     if answer.note_id is None:
         return None
     note = read_full_notes(connection, [NoteId(answer.note_id)], known_at_ms)[0]
-    handed_out = note if answer.hit is Hit.STRONG else replace(note, body="", sources=())
-    return note_message(handed_out, Condition.SHOWN)
+    return note if answer.hit is Hit.STRONG else replace(note, body="", sources=())

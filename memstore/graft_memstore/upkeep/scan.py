@@ -41,6 +41,7 @@ from graft_memstore.store.upkeep_reads import (
     read_retired,
     withdraw_items,
 )
+from graft_memstore.store.uses import never_used_of
 from graft_memstore.upkeep.find_pairs import PairFinder
 from graft_memstore.visibility import View
 
@@ -65,6 +66,7 @@ FOUND_HERE = frozenset(
         ItemKind.POSSIBLE_CONTRADICTION,
         ItemKind.KEYWORD_VARIANT,
         ItemKind.ISOLATED,
+        ItemKind.NEVER_USED,
         ItemKind.EXPIRED,
         ItemKind.PURGE_DUE,
     }
@@ -162,7 +164,8 @@ def scan_notes(
     while page := _compare_page(profile, view, after, pairs, found):
         done, after = done + len(page), page[-1].seq
         waiting += sum(text.waiting for text in page)
-        _find_isolated(page, view, idle_days, total, found)
+        if total > 1:
+            _find_idle(profile, page, view, idle_days, found)
         yield ScanStep(done=min(done, total), total=total)
         if deadline.left() < ANSWER_MARGIN_SECONDS:
             raise DeadlinePassedError(
@@ -197,14 +200,26 @@ def _compare_page(
     return page
 
 
-def _find_isolated(
-    page: Sequence[NoteText], view: View, idle_days: int, total: int, found: _Found
+def _find_idle(
+    profile: Profile[VectorIndex],
+    page: Sequence[NoteText],
+    view: View,
+    idle_days: int,
+    found: _Found,
 ) -> None:
-    """Find notes that nothing is joined with though others are there and time has passed."""
+    """Find notes that nothing is joined with, and notes that were never given out.
+
+    Each after some time, and only of notes that others stand beside.
+    """
     before_ms = view.now_ms - idle_days * DAY_MS
-    for text in page:
-        if total > 1 and not text.joined and not text.waiting and text.recorded_at_ms <= before_ms:
+    old = [text for text in page if not text.waiting and text.recorded_at_ms <= before_ms]
+    with profile.snapshot() as connection:
+        unused = never_used_of(connection, [text.id for text in old], before_ms)
+    for text in old:
+        if not text.joined:
             found.add(Candidate(kind=ItemKind.ISOLATED, evidence=(text.id,), note_id=text.id))
+        if text.id in unused:
+            found.add(Candidate(kind=ItemKind.NEVER_USED, evidence=(text.id,), note_id=text.id))
 
 
 def keyword_candidates(connection: Connection, view: View) -> list[Candidate]:

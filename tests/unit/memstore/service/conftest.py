@@ -12,15 +12,18 @@ from graft.memory.v1 import (
     lifecycle_service_pb2_grpc,
     notes_service_pb2_grpc,
     profiles_service_pb2_grpc,
+    recall_service_pb2_grpc,
 )
 from graft.wire.models import RegistryError
 from graft.wire.server import Activity, build_server
 from graft_memstore.embedder_process import EmbedderReport
 from graft_memstore.serve import NOT_USE
 from graft_memstore.service.daemon import DaemonParts, DaemonServicer
+from graft_memstore.service.given import Giving
 from graft_memstore.service.lifecycle import LifecycleServicer
 from graft_memstore.service.notes import NotesServicer
 from graft_memstore.service.profiles import ProfilesServicer
+from graft_memstore.service.recall import RecallServicer
 
 
 class FakeProcess:
@@ -47,6 +50,7 @@ class Stubs:
 
     notes: notes_service_pb2_grpc.NotesServiceStub
     lifecycle: lifecycle_service_pb2_grpc.LifecycleServiceStub
+    recall: recall_service_pb2_grpc.RecallServiceStub
     profiles: profiles_service_pb2_grpc.ProfilesServiceStub
     daemon: daemon_service_pb2_grpc.DaemonServiceStub
     process: FakeProcess
@@ -75,10 +79,13 @@ def stubs(room: Room) -> Iterator[Stubs]:
     activity = Activity(NOT_USE)
     server = build_server("graft.memory", activity)
     notes_service_pb2_grpc.add_NotesServiceServicer_to_server(
-        NotesServicer(room.profiles, room.inserter), server
+        NotesServicer(room.profiles, room.inserter, Giving(room.upkeep.scribe)), server
     )
     lifecycle_service_pb2_grpc.add_LifecycleServiceServicer_to_server(
         LifecycleServicer(room.profiles), server
+    )
+    recall_service_pb2_grpc.add_RecallServiceServicer_to_server(
+        RecallServicer(room.profiles, room.embedder, room.upkeep.scribe), server
     )
     profiles_service_pb2_grpc.add_ProfilesServiceServicer_to_server(
         ProfilesServicer(room.profiles, room.upkeep, model_names), server
@@ -102,6 +109,7 @@ def stubs(room: Room) -> Iterator[Stubs]:
         yield Stubs(
             notes=notes_service_pb2_grpc.NotesServiceStub(channel),
             lifecycle=lifecycle_service_pb2_grpc.LifecycleServiceStub(channel),
+            recall=recall_service_pb2_grpc.RecallServiceStub(channel),
             profiles=profiles_service_pb2_grpc.ProfilesServiceStub(channel),
             daemon=daemon_service_pb2_grpc.DaemonServiceStub(channel),
             process=process,

@@ -16,6 +16,7 @@ from graft_memstore.model import (
     ScopeFilter,
 )
 from graft_memstore.store.review_items import ItemFilter, ReviewItem, read_open_items
+from graft_memstore.store.uses import Uses, add_uses
 from graft_memstore.upkeep.resolve import Resolution, Resolved, resolve_item
 from graft_memstore.upkeep.scan import DAY_MS, ScanReport, scan_notes
 from graft_memstore.write.state_change import Saying
@@ -244,6 +245,23 @@ def test_a_note_that_nothing_is_joined_with_is_found_after_a_time(room: Room) ->
     assert ItemKind.ISOLATED not in early.found
     assert late.found[ItemKind.ISOLATED] == 1
     assert waiting(room, ItemKind.ISOLATED)[0].note_id == alone
+
+
+def test_a_note_that_was_never_given_out_is_found_after_a_time(room: Room) -> None:
+    used = room.insert(note=NewNote(title="a pool", keywords=("pool",))).id
+    unused = room.insert(note=NewNote(title="a pool again", keywords=("pool",))).id
+    room.profile.write(
+        lambda transaction: add_uses(
+            transaction.connection, used, Uses(got=1, last_at_ms=room.clock.ms)
+        )
+    )
+
+    early = scan(room)
+    room.clock.ms += 31 * DAY_MS
+    scan(room)
+
+    assert ItemKind.NEVER_USED not in early.found
+    assert [each.note_id for each in waiting(room, ItemKind.NEVER_USED)] == [unused]
 
 
 def test_expired_and_long_retired_notes_are_found_and_others_are_not(room: Room) -> None:
