@@ -100,18 +100,19 @@ def other_numbers(question: str, note: str) -> tuple[str, ...]:
     "exit code 143" is another one than "exit code 137", and "node 16" than "node 18", but not than
     "node 15 and later", nor "django 4.2.3" than "django 4.2".
     """
-    asked = _numbered(question)
+    # A note is long, so it is read word by word for what may be in it alone.
+    asked = {thing: numbers for thing, numbers in _numbered(question).items() if thing in note}
     if not asked:
         return ()
-    held, numbers = _numbered(note), frozenset(_LETTERS.findall(note))
+    held, there = _numbered(note), frozenset(_LETTERS.findall(note))
     return tuple(
         sorted(
             f"{thing} {number}"
-            for thing, asked_numbers in asked.items()
+            for thing, numbers in asked.items()
             if thing in held and _RANGE not in held[thing]
-            for number in asked_numbers - {_RANGE}
-            if not _is_held(number, numbers)
-            and not any(number.startswith(f"{other}.") for other in numbers)
+            for number in numbers - {_RANGE}
+            if not _is_held(number, there)
+            and not any(number.startswith(f"{other}.") for other in there)
         )
     )
 
