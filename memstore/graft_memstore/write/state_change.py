@@ -3,7 +3,7 @@
 from dataclasses import dataclass, replace
 
 from graft.wire.errors import NotAllowedError, WrongStateError
-from graft_memstore.lifecycle import Ruling, Verb, after, allows, is_protected, ruling_of
+from graft_memstore.lifecycle import REVIEWER, Ruling, Verb, after, allows, is_protected, ruling_of
 from graft_memstore.model import Caller, EventSeq, Lifecycle, NoteId, NoteState, StoredNote
 from graft_memstore.store.chain import EventDraft
 from graft_memstore.store.database import Connection
@@ -107,6 +107,18 @@ def check_allowed(
     if ruling is Ruling.PROPOSED:
         raise ReviewerNeededError(
             _why_proposed(verb, present), proposal or Proposal(verb=verb, note_id=present.id)
+        )
+
+
+def check_reviewer(caller: Caller) -> None:
+    """See that *caller* is a reviewer.
+
+    Raises:
+        NotAllowedError: it is not.
+    """
+    if caller.actor != REVIEWER:
+        raise NotAllowedError(
+            "a reviewer decides this; prove the passphrase on a terminal, with: graft review"
         )
 
 
