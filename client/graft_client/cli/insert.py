@@ -151,6 +151,11 @@ def _write_inserted(output: Output, inserted: Inserted) -> None:
     if inserted.superseded:
         event = inserted.superseded_event
         output.line(f"  supersedes {short_id(inserted.superseded)} (graft undo {event})")
+    if inserted.proposal:
+        output.line(
+            f"  as a candidate: a reviewer verified the note that it corrects, and finds it as item"
+            f" {inserted.proposal} (graft review show {inserted.proposal})"
+        )
     for each in inserted.similar:
         alike = "the same text" if each.similarity >= 1 else f"{each.similarity:.0%} alike"
         output.line(f"  similar: {short_id(each.id)}  {printable(each.title)} ({alike})")
