@@ -116,6 +116,7 @@ class Memstore:
         self.reviewer = Reviewer(
             ReviewerParts(
                 files=ReviewerFiles(settings.home.audit),
+                open=self.profiles.open,
                 now_ms=wall_clock_ms,
                 seconds=time.monotonic,
                 random=os.urandom,

@@ -73,6 +73,12 @@ def held_item(shell: Shell) -> int:
     return int(item["item"])
 
 
+def socket_of(shell: Shell) -> Path:
+    """Return where the memstore listens, started where another test has ended it."""
+    started = shell.run("start", "--json").json()
+    return Path(started["memstore"]["socket"])
+
+
 def trust_of(shell: Shell, note_id: str) -> str:
     return str(shell.run("get", note_id, "--json").json()["trust"])
 
@@ -86,7 +92,7 @@ def test_the_queue_can_be_looked_at_by_anybody(home: Shell) -> None:
 
 @pytest.mark.parametrize("metadata", [{}, {"graft-door": "cli"}, {"graft-reviewer": PHRASE}])
 def test_a_call_without_a_session_decides_nothing(home: Shell, metadata: dict[str, str]) -> None:
-    socket = Path(home.status()["memstore"]["socket"])
+    socket = socket_of(home)
     request = pb.DecideReviewItemRequest(
         request_id="3f0e0b1c-54ce-4a2c-9a50-9f9b1f6f6c11",
         item=held_item(home),
@@ -117,20 +123,32 @@ def test_a_pipe_and_a_variable_decide_nothing(home: Shell, arguments: tuple[str,
     assert held_item(home) == item
 
 
-def test_a_fake_terminal_without_the_passphrase_decides_nothing_and_is_slowed_down(
-    home: Shell,
-) -> None:
-    item = str(held_item(home))
-    screens = []
-    for guess in (GUESS, PHRASE):
-        code, screen = typing(home, "review", "approve", item, typed=[(ASKED, guess)])
-        assert code == 1, screen
-        screens.append(screen)
+def test_a_fake_terminal_without_the_passphrase_decides_nothing(home: Shell) -> None:
+    item = held_item(home)
 
-    assert "not the reviewer's passphrase" in screens[0]
-    assert "looked at in" in screens[1]
-    assert home.status()["memstore"]["reviewer"]["failures"] == 1
-    assert str(held_item(home)) == item
+    code, screen = typing(home, "review", "approve", str(item), typed=[(ASKED, GUESS)])
+
+    assert code == 1
+    assert "not the reviewer's passphrase" in screen
+    assert held_item(home) == item
+    _wait_until_looked_at(home)
+
+
+def test_guessing_is_slowed_down_and_counted(home: Shell) -> None:
+    socket = socket_of(home)
+    reasons = []
+    with open_channel(socket) as channel:
+        guess = review_service_pb2_grpc.ReviewServiceStub(channel).OpenReviewSession
+        for number in range(20):
+            request = pb.OpenReviewSessionRequest(passphrase=f"{GUESS} {number}")
+            with pytest.raises(grpc.RpcError) as raised:
+                guess(request, timeout=20)
+            reasons.append(read_refusal(raised.value).reason)
+
+    looked_at = reasons.count("NOT_ALLOWED")
+    assert set(reasons) == {"NOT_ALLOWED", "TOO_MANY_ATTEMPTS"}
+    assert looked_at < 6
+    assert home.status()["memstore"]["reviewer"]["failures"] == looked_at
     _wait_until_looked_at(home)
 
 
@@ -227,3 +245,23 @@ def test_a_restart_ends_every_session_and_keeps_the_passphrase(home: Shell) -> N
     assert code == 0, screen
     shown = home.run("get", note["id"], "--json").json()
     assert (shown["trust"], shown["oracle"]["kind"]) == ("verified", "reviewer")
+
+
+def test_where_notes_wait_a_candidate_is_weak_until_the_reviewer_approves(home: Shell) -> None:
+    home.run("stop")
+    strict = Shell(
+        home=home.home, directory=home.directory, environ={"GRAFT_NEW_NOTES": "candidate"}
+    )
+    note = strict.insert("Nightly builds are kept for eleven days", "Then a job removes them.")
+    question = "how long are nightly builds kept"
+    before = strict.query(question)
+    (item,) = strict.run("review", "list", "--kind", "candidate", "--json").lines()
+
+    code, screen = typing(strict, "review", "approve", str(item["item"]), typed=[(ASKED, PHRASE)])
+
+    assert code == 0, screen
+    assert note["trust"] == "candidate"
+    assert before["hit"] == "WEAK"
+    after = strict.query(question)
+    assert (after["hit"], after["note"]["id"]) == ("STRONG", note["id"])
+    strict.run("stop")

@@ -140,7 +140,10 @@ def _outcome(inserted: Inserted) -> str:
         return f"already there: {name} in {scope}"
     if inserted.trust == "held":
         return f"held {name}: its words are those of a rejected note, so only its id shows it"
-    return f"saved {name} to {printable(where_saved(inserted.scope))}"
+    saved = f"saved {name} to {printable(where_saved(inserted.scope))}"
+    if inserted.trust == "candidate" and not inserted.proposal:
+        return f"{saved}; as a candidate, at most a WEAK answer until a reviewer approves"
+    return saved
 
 
 def _write_inserted(output: Output, inserted: Inserted) -> None:

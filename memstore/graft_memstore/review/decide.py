@@ -10,6 +10,7 @@ from graft_memstore.model import (
     EventSeq,
     ItemId,
     ItemKind,
+    Lifecycle,
     NoteId,
     Oracle,
     OracleKind,
@@ -28,7 +29,7 @@ from graft_memstore.write.identify import find_note
 from graft_memstore.write.queue import TOMBSTONE
 from graft_memstore.write.receipts import Reply, RequestKey, recall_reply, remember_reply
 from graft_memstore.write.reject import reject
-from graft_memstore.write.state_change import Saying, check_reviewer, read_present, say
+from graft_memstore.write.state_change import Saying, check_reviewer, read_present, say, state_facts
 from graft_memstore.write.supersede import supersede
 from graft_memstore.write.validate import check_reason
 
@@ -230,8 +231,13 @@ def _mark_stale(transaction: Transaction, item: ReviewItem, order: DecisionOrder
 
 def _erase(transaction: Transaction, item: ReviewItem, order: DecisionOrder) -> Outcome:
     note_id = _note(item)
-    stored = read_present(transaction.connection, note_id).stored
-    event = erase(transaction, stored, order.saying.caller, order.saying.reason)
+    present = read_present(transaction.connection, note_id)
+    if present.state.lifecycle is not Lifecycle.RETIRED:
+        raise WrongStateError(
+            f"note {note_id} is {present.state.lifecycle} again, so it is not due to be erased",
+            metadata=state_facts(present),
+        )
+    event = erase(transaction, present.stored, order.saying.caller, order.saying.reason)
     return Outcome(word=ERASED, note_id=note_id, event=event)
 
 

@@ -4,12 +4,15 @@ import hashlib
 import logging
 import threading
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, replace
 
 from graft.wire.errors import (
+    BadFieldError,
     BusyError,
     NoReviewerError,
     NotAllowedError,
+    ProfileNotFoundError,
     TooManyAttemptsError,
     WrongStateError,
 )
@@ -50,12 +53,14 @@ class ReviewerParts:
     """What the reviewer's guard works with.
 
     Attributes:
+        open: opens a profile by its name.
         now_ms: wall clock, UTC milliseconds.
         seconds: a clock that only goes forward.
         random: random bytes, such as `os.urandom`.
     """
 
     files: ReviewerFiles
+    open: Callable[[str], Profile[Index]]
     now_ms: Callable[[], int]
     seconds: Callable[[], float]
     random: Callable[[int], bytes]
@@ -230,7 +235,7 @@ class Reviewer:
         files.write_attempts(Attempts(failures=failures, last_at_ms=now_ms))
         if fits(passphrase, bytes.fromhex(stored.salt), bytes.fromhex(stored.hash)):
             files.write_attempts(Attempts())
-            self._check_recorded(profile, stored)
+            self._check_recorded(stored)
             return
         profile.write(
             lambda transaction: transaction.record(
@@ -250,22 +255,22 @@ class Reviewer:
             metadata={"failures": str(failures)},
         )
 
-    def _check_recorded(self, profile: Profile[Index], stored: StoredReviewer) -> None:
-        """See that the file is the one that the log tells of, where that is this profile's.
+    def _check_recorded(self, stored: StoredReviewer) -> None:
+        """See that the file is the one that the log which it names tells of.
 
         Raises:
             NotAllowedError: somebody has put another in its place.
         """
-        if stored.profile != profile.name:
-            return
-        with profile.snapshot() as connection:
-            event = read_event(connection, EventSeq(stored.event))
-        if (
-            event is not None
-            and event.action == ACTION_SET
-            and profile.chain.is_about(event, stored.sealed_bytes())
-        ):
-            return
+        with suppress(BadFieldError, ProfileNotFoundError):
+            profile = self._parts.open(stored.profile)
+            with profile.snapshot() as connection:
+                event = read_event(connection, EventSeq(stored.event))
+            if (
+                event is not None
+                and event.action == ACTION_SET
+                and profile.chain.is_about(event, stored.sealed_bytes())
+            ):
+                return
         raise NotAllowedError(
             "the file that holds the reviewer's hash is not the one that the log recorded: it was "
             "changed from outside; see docs/trust.md for what to do"

@@ -5,7 +5,8 @@ import os
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from graft.wire.errors import WrongStateError
+from graft.wire.errors import DiskFullError, WrongStateError
+from graft.wire.locks import NO_ROOM
 
 REVIEWER_FILE = "reviewer.json"
 ATTEMPTS_FILE = "reviewer-attempts.json"
@@ -68,7 +69,11 @@ class ReviewerFiles:
             ) from error
 
     def write(self, reviewer: StoredReviewer) -> None:
-        """Put *reviewer* in the place of the one before: whole, or not at all."""
+        """Put *reviewer* in the place of the one before: whole, or not at all.
+
+        Raises:
+            DiskFullError, WrongStateError: it cannot be written; what was there stays.
+        """
         _write_whole(self._reviewer, asdict(reviewer))
 
     def read_attempts(self) -> Attempts:
@@ -79,15 +84,27 @@ class ReviewerFiles:
             return Attempts()
 
     def write_attempts(self, attempts: Attempts) -> None:
-        """Remember *attempts* over restarts."""
+        """Remember *attempts* over restarts.
+
+        Raises:
+            DiskFullError, WrongStateError: they cannot be written.
+        """
         _write_whole(self._attempts, asdict(attempts))
 
 
 def _write_whole(path: Path, content: dict[str, object]) -> None:
     fresh = path.with_suffix(".fresh")
     flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC
-    with os.fdopen(os.open(fresh, flags, 0o600), "w") as file:
-        json.dump(content, file)
-        file.flush()
-        os.fsync(file.fileno())
-    fresh.replace(path)
+    try:
+        with os.fdopen(os.open(fresh, flags, 0o600), "w") as file:
+            json.dump(content, file)
+            file.flush()
+            os.fsync(file.fileno())
+        fresh.replace(path)
+    except OSError as error:
+        if error.errno in NO_ROOM:
+            raise DiskFullError(f"there is no room for {path}; make some and try again") from error
+        raise WrongStateError(
+            f"{path} cannot be written ({error.strerror}); run: graft doctor",
+            metadata={"state": "unwritable"},
+        ) from error

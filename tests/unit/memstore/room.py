@@ -94,6 +94,7 @@ class Room:
         self.reviewer = Reviewer(
             ReviewerParts(
                 files=ReviewerFiles(root / "audit"),
+                open=self.profiles.open,
                 now_ms=self.clock,
                 seconds=lambda: self.clock.ms / 1_000,
                 random=os.urandom,

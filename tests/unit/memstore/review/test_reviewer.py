@@ -46,6 +46,7 @@ def set_room(still_room: Room) -> Room:
 def parts(room: Room, files: ReviewerFiles) -> ReviewerParts:
     return ReviewerParts(
         files=files,
+        open=room.profiles.open,
         now_ms=room.clock,
         seconds=lambda: room.clock.ms / 1_000,
         random=bytes,
@@ -198,16 +199,37 @@ def test_a_crash_at_the_first_time_leaves_no_reviewer(still_room: Room) -> None:
     assert not still_room.reviewer.exists()
 
 
+@pytest.mark.parametrize("profile", ["default", "work", "nowhere", "../x"])
 def test_another_hash_in_the_place_of_the_recorded_one_opens_nothing(
-    set_room: Room, tmp_path_factory: pytest.TempPathFactory
+    set_room: Room, tmp_path_factory: pytest.TempPathFactory, profile: str
 ) -> None:
     with open_room(tmp_path_factory.mktemp("other"), watched=False) as other:
         other.reviewer.set(other.profile, PERSON, OTHER, "")
         forged = (other.root / "audit" / "reviewer.json").read_text()
-    (set_room.root / "audit" / "reviewer.json").write_text(forged)
+    set_room.profiles.add("work")
+    named = forged.replace('"default"', f'"{profile}"')
+    (set_room.root / "audit" / "reviewer.json").write_text(named)
 
     with pytest.raises(NotAllowedError, match="changed from outside"):
         prove(set_room, OTHER)
+
+
+def test_the_passphrase_holds_in_every_profile(set_room: Room) -> None:
+    work = set_room.profiles.add("work")
+
+    assert set_room.reviewer.role_of(set_room.reviewer.prove(work, PERSON, PHRASE)) == "reviewer"
+    with pytest.raises(NotAllowedError):
+        set_room.reviewer.prove(work, PERSON, OTHER)
+
+
+def test_a_folder_that_cannot_be_written_to_leaves_the_passphrase(set_room: Room) -> None:
+    # A folder in the place of the file that would be written first.
+    (set_room.root / "audit" / "reviewer.fresh").mkdir()
+
+    with pytest.raises(WrongStateError, match="cannot be written"):
+        set_room.reviewer.set(set_room.profile, PERSON, OTHER, PHRASE)
+
+    assert prove(set_room)
 
 
 def test_a_damaged_file_is_no_open_door(set_room: Room) -> None:

@@ -266,6 +266,44 @@ def test_a_pair_is_settled_in_its_own_ways_alone(stubs: Stubs, reviewer: Metadat
     assert waiting(stubs) == []
 
 
+def test_what_is_due_is_erased_unless_it_has_come_back(stubs: Stubs, reviewer: Metadata) -> None:
+    gone, back = insert(stubs, "port 6432").id, insert(stubs, "port 7000").id
+    items = []
+    for note_id in (gone, back):
+        change(stubs, "RetireNote", id=note_id)
+        items.append(put_single(stubs, ItemKind.PURGE_DUE, note_id))
+    change(stubs, "RestoreNote", id=back)
+
+    done = decide(stubs, items[0], APPROVE, reviewer)
+
+    assert done.outcome == "erased"
+    assert refused(lambda: get(stubs, gone)) == "NOTE_NOT_FOUND"
+    assert refused(lambda: decide(stubs, items[1], APPROVE, reviewer)) == "WRONG_STATE"
+    assert get(stubs, back).lifecycle == note_pb2.LIFECYCLE_ACTIVE
+
+
+@pytest.mark.parametrize("kind", [ItemKind.CHANGED_SOURCE, ItemKind.NEVER_USED])
+def test_what_upkeep_finds_is_done_or_left(
+    stubs: Stubs, reviewer: Metadata, kind: ItemKind
+) -> None:
+    done, left = insert(stubs, "port 6432").id, insert(stubs, "port 7000").id
+
+    decide(stubs, put_single(stubs, kind, done), APPROVE, reviewer)
+    decide(stubs, put_single(stubs, kind, left), REJECT, reviewer)
+
+    after = get(stubs, done)
+    assert (after.trust == note_pb2.TRUST_STALE) == (kind is ItemKind.CHANGED_SOURCE)
+    assert (after.lifecycle == note_pb2.LIFECYCLE_RETIRED) == (kind is ItemKind.NEVER_USED)
+    assert get(stubs, left).trust == note_pb2.TRUST_OBSERVED
+
+
+def put_single(stubs: Stubs, kind: ItemKind, note_id: str) -> int:
+    new = NewItem(kind=kind, evidence=evidence_of(kind, note_id), note_id=NoteId(note_id))
+    return stubs.room.profile.write(
+        lambda transaction: open_item(transaction.connection, new, transaction.at_ms).item_id
+    )
+
+
 def put_pair(stubs: Stubs, kind: ItemKind, first: str, second: str) -> int:
     new = NewItem(
         kind=kind,
