@@ -18,7 +18,7 @@ from graft_memstore.store.profile import Profile
 from graft_memstore.store.profiles import Profiles, StoreOptions
 from graft_memstore.store.transaction import Transaction
 from graft_memstore.write.prepare import TitleVector, prepare
-from graft_memstore.write.store_note import store_note
+from graft_memstore.write.store_note import Storing, store_note
 
 NOTES_PER_TRANSACTION = 1_000
 TOPIC_NOTES = 20
@@ -59,7 +59,7 @@ def fill(
     Without *bodies* nothing is left for the pending worker.
     """
     vectors, questions = _vectors(size, facts.dimensions)
-    new_id = IdMaker(os.urandom)
+    storing = Storing(new_id=IdMaker(os.urandom))
     texts = notes(size)
     for start in range(0, size, NOTES_PER_TRANSACTION):
         stop = min(start + NOTES_PER_TRANSACTION, size)
@@ -71,7 +71,7 @@ def fill(
                     transaction,
                     prepare(_new_note(number, text, bodies=bodies)),
                     caller=Caller(),
-                    new_id=new_id,
+                    storing=storing,
                     vector=_title_vector(text.title, vector, facts),
                 )
 

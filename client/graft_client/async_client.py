@@ -4,15 +4,18 @@ import asyncio
 import time
 from collections.abc import AsyncIterator, Iterable, Sequence
 from copy import copy
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 from types import TracebackType
 from typing import Self, TypeVar, Unpack
 
 from google.protobuf.message import Message
+from typing_extensions import override
 
 from graft_client import gate_operations, operations, receipt_operations, upkeep
 from graft_client.async_connection import AsyncConnection
+from graft_client.async_reviewing import AsyncReviewCalls
 from graft_client.calls import GATE_SECONDS, REINDEX_POLL_SECONDS, Calls, batches, new_request_id
 from graft_client.connection import Connection
 from graft_client.explanations import ClearedMisses, Explanation, Misses
@@ -45,7 +48,7 @@ ReplyT = TypeVar("ReplyT", bound=Message)
 ResultT = TypeVar("ResultT")
 
 
-class AsyncGraft:
+class AsyncGraft(AsyncReviewCalls):
     """One memory, as one asyncio program sees it; what it does is what `Graft` does.
 
     Belongs to the event loop of its first call; close it, or use it in an ``async with``.
@@ -75,6 +78,7 @@ class AsyncGraft:
         self._calls = Calls(self._configuration, new_request_id)
         self._seconds = self._configuration.timeout_seconds
         self._services = Services(self._configuration)
+        self._reviewer_token = ""
         self._connection = AsyncConnection(self._services)
 
     async def __aenter__(self) -> Self:
@@ -365,5 +369,8 @@ class AsyncGraft:
         connection = Connection(self._services)
         return upkeep.stop_services(self._services, connection, force=force, seconds=self._seconds)
 
+    @override
     async def _call(self, operation: Operation[ReplyT, ResultT]) -> ResultT:
+        if self._reviewer_token:
+            operation = replace(operation, reviewer_token=self._reviewer_token)
         return await self._connection.call(operation, self._seconds)

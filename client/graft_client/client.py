@@ -4,12 +4,14 @@ import threading
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from copy import copy
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 from types import TracebackType
 from typing import Self, TypeVar, Unpack
 
 from google.protobuf.message import Message
+from typing_extensions import override
 
 from graft_client import gate_operations, operations, receipt_operations, upkeep
 from graft_client.calls import GATE_SECONDS, REINDEX_POLL_SECONDS, Calls, batches, new_request_id
@@ -34,6 +36,7 @@ from graft_client.results import (
     Stats,
     Status,
 )
+from graft_client.reviewing import ReviewCalls
 from graft_client.scope import AllScopes
 from graft_client.services import Services
 from graft_client.settings import Configuration, SettingFields, as_flags, configure
@@ -44,7 +47,7 @@ ReplyT = TypeVar("ReplyT", bound=Message)
 ResultT = TypeVar("ResultT")
 
 
-class Graft:
+class Graft(ReviewCalls):
     """One memory, as one caller sees it.
 
     The services are found and, where nothing answers, started at the first call. Every call has
@@ -76,6 +79,7 @@ class Graft:
         self._calls = Calls(self._configuration, new_request_id)
         self._seconds = self._configuration.timeout_seconds
         self._services = Services(self._configuration)
+        self._reviewer_token = ""
         self._connection = Connection(self._services)
         self._closed = threading.Event()
 
@@ -388,5 +392,8 @@ class Graft:
             self._services, self._connection, force=force, seconds=self._seconds
         )
 
+    @override
     def _call(self, operation: Operation[ReplyT, ResultT]) -> ResultT:
+        if self._reviewer_token:
+            operation = replace(operation, reviewer_token=self._reviewer_token)
         return self._connection.call(operation, self._seconds)

@@ -90,6 +90,7 @@ class NotFoundError(RefusedError):
             "MODEL_NOT_FOUND",
             "RECEIPT_NOT_FOUND",
             "EVENT_NOT_FOUND",
+            "ITEM_NOT_FOUND",
         }
     )
 
@@ -117,6 +118,7 @@ class WrongStateError(RefusedError):
             "NOT_LAST_CHANGE",
             "SCHEMA_TOO_NEW",
             "REINDEX_STATE",
+            "NO_REVIEWER",
         }
     )
 
@@ -127,11 +129,27 @@ class NotAllowedError(RefusedError):
     reasons = frozenset({"NOT_ALLOWED"})
 
 
+class ProposedError(RefusedError):
+    """It was not done: a reviewer alone may, and finds it in the queue.
+
+    *details* carries "proposal", the number of the item, "note_id" and "verb".
+    """
+
+    reasons = frozenset({"PROPOSED"})
+
+
 class NotReadyError(RefusedError):
     """It cannot be done right now; trying again later may work."""
 
     reasons = frozenset(
-        {"BUSY", "DATABASE_LOCKED", "DEADLINE_PASSED", "MODEL_NOT_READY", "STOPPING"}
+        {
+            "BUSY",
+            "DATABASE_LOCKED",
+            "DEADLINE_PASSED",
+            "MODEL_NOT_READY",
+            "STOPPING",
+            "TOO_MANY_ATTEMPTS",
+        }
     )
 
 
@@ -147,6 +165,7 @@ REFUSALS: tuple[type[RefusedError], ...] = (
     AlreadyExistsError,
     WrongStateError,
     NotAllowedError,
+    ProposedError,
     NotReadyError,
     StorageError,
 )

@@ -15,6 +15,10 @@ APPLIES_TO_MAX = 16
 SPEC_CHARS_MAX = 256
 CONTEXT_MAX = 1_024
 REASON_CHARS_MAX = 1_024
+COMMAND_CHARS_MAX = 1_024
+PASSPHRASE_CHARS_MIN = 8
+PASSPHRASE_CHARS_MAX = 1_024
+REVIEW_MINUTES = 15
 BATCH_NOTES_MAX = 256
 BATCH_BYTES_MAX = 16 << 20
 PAGE_SIZE_MAX = 256
@@ -62,6 +66,15 @@ LIMITS: tuple[Limit, ...] = (
     Limit("scope", f"{SCOPE_CHARS_MAX:,} characters"),
     Limit("author", f"{AUTHOR_CHARS_MAX} characters"),
     Limit("reason", f"1 to {REASON_CHARS_MAX:,} characters"),
+    Limit("command that a note is verified by", f"1 to {COMMAND_CHARS_MAX:,} characters"),
+    Limit(
+        "reviewer's passphrase", f"{PASSPHRASE_CHARS_MIN} to {PASSPHRASE_CHARS_MAX:,} characters"
+    ),
+    Limit(
+        "reviewer's session",
+        f"{REVIEW_MINUTES} minutes; the next try after wrong passphrases"
+        " waits 1 s, then twice as long each time, 5 minutes at most",
+    ),
     Limit(
         "question of query, retrieve and explore", f"{QUERY_BYTES_MAX:,} bytes of UTF-8 (64 KiB)"
     ),

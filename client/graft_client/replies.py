@@ -12,8 +12,10 @@ from graft.memory.v1 import (
     notes_service_pb2,
     profiles_service_pb2,
     recall_service_pb2,
+    review_service_pb2,
 )
 from graft_client import results, walks
+from graft_client.authority import Oracle, ReviewerStatus
 from graft_client.times import from_milliseconds
 from graft_client.vocabulary import (
     CONDITIONS,
@@ -21,6 +23,7 @@ from graft_client.vocabulary import (
     FITS,
     HITS,
     KINDS,
+    ORACLES,
     OUTCOMES,
     SOURCES,
     STATES,
@@ -64,6 +67,7 @@ def note(reply: note_pb2.Note, *, with_body: bool = True) -> results.Note:
         state_reason=reply.state_reason,
         state_event=reply.state_event,
         condition=CONDITIONS.get(reply.condition, "retired"),
+        oracle=_oracle(reply.oracle) if reply.HasField("oracle") else None,
     )
 
 
@@ -87,6 +91,7 @@ def inserted(reply: notes_service_pb2.InsertedNote, degraded: Sequence[str]) -> 
         superseded_event=reply.superseded_event or None,
         restored=reply.restored,
         degraded=tuple(degraded),
+        proposal=reply.proposal or None,
     )
 
 
@@ -284,7 +289,20 @@ def memstore_status(
             )
             for each in reply.profiles
         ),
+        reviewer=reviewer(reply.reviewer),
         settings=dict(reply.settings),
+    )
+
+
+def reviewer(reply: review_service_pb2.ReviewerStatus) -> ReviewerStatus:
+    """Read how the reviewer is."""
+    return ReviewerStatus(
+        exists=reply.exists,
+        since=from_milliseconds(reply.set_at_ms) if reply.set_at_ms else None,
+        event=reply.event,
+        profile=reply.profile,
+        failures=reply.failures,
+        problem=reply.problem,
     )
 
 
@@ -340,6 +358,20 @@ def _applicability(
             words=each.words,
         )
         for each in replies
+    )
+
+
+def _oracle(reply: note_pb2.Oracle) -> Oracle:
+    return Oracle(
+        kind=ORACLES.get(reply.kind, "run"),
+        commit=reply.commit,
+        command=reply.command,
+        exit_code=reply.exit_code,
+        output_digest=reply.output_digest,
+        by=reply.actor,
+        session=reply.session,
+        door=reply.door,
+        at=from_milliseconds(reply.at_ms),
     )
 
 

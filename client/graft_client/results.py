@@ -4,6 +4,7 @@ from dataclasses import dataclass, field, fields, is_dataclass
 from datetime import datetime
 from typing import Literal
 
+from graft_client.authority import Oracle, ReviewerStatus
 from graft_client.times import format_time
 
 State = Literal["active", "superseded", "retired"]
@@ -59,6 +60,7 @@ class Note:
         state_reason: why it is in this state; empty where nobody said.
         state_event: number of the event that made this state; `undo` takes it.
         condition: whether searches show it at the instant that was asked for, and if not why.
+        oracle: what it was verified by, also where it is doubted since; None where it never was.
     """
 
     id: str
@@ -81,6 +83,7 @@ class Note:
     state_reason: str
     state_event: int
     condition: Condition
+    oracle: Oracle | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -106,6 +109,7 @@ class Inserted:
             none.
         restored: it was there, retired, and is in force again.
         degraded: what could not be had, such as "vector".
+        proposal: item of the review queue that is to let it replace another; None for none.
     """
 
     id: str
@@ -122,6 +126,7 @@ class Inserted:
     superseded_event: int | None
     restored: bool
     degraded: tuple[str, ...]
+    proposal: int | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -344,6 +349,7 @@ class MemstoreStatus:
     erasing: int
     calls: int
     profiles: tuple[ProfileStatus, ...]
+    reviewer: ReviewerStatus = field(default_factory=ReviewerStatus)
     settings: dict[str, str] = field(default_factory=dict)
 
 

@@ -2,9 +2,9 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from enum import StrEnum
+from enum import Enum, StrEnum
 
-from graft_memstore.model import Caller, Lifecycle, NoteState, Trust
+from graft_memstore.model import Caller, Lifecycle, NoteState, OracleKind, Trust
 
 
 class Verb(StrEnum):
@@ -17,6 +17,8 @@ class Verb(StrEnum):
     DISPUTE = "dispute"
     MARK_STALE = "mark-stale"
     SET_TIMES = "set"
+    VERIFY = "verify"
+    APPROVE = "approve"
     UNDO = "undo"
 
 
@@ -34,6 +36,9 @@ _ACTIVE = frozenset({Lifecycle.ACTIVE})
 _EVERY_LIFECYCLE = frozenset(Lifecycle)
 _EVERY_TRUST = frozenset(Trust)
 _BELIEVED = frozenset({Trust.CANDIDATE, Trust.OBSERVED, Trust.VERIFIED})
+
+WAITING = frozenset({Trust.CANDIDATE, Trust.HELD})
+"""A note of such a trust waits for a reviewer."""
 
 TRANSITIONS: Mapping[Verb, Transition] = {
     # A held note waits for a reviewer: replacing it would decide without one.
@@ -58,24 +63,84 @@ TRANSITIONS: Mapping[Verb, Transition] = {
     Verb.SET_TIMES: Transition(
         lifecycles=_ACTIVE, trusts=_EVERY_TRUST - {Trust.HELD, Trust.REJECTED}
     ),
+    Verb.VERIFY: Transition(
+        lifecycles=_ACTIVE, trusts=_EVERY_TRUST - {Trust.HELD, Trust.REJECTED}, trust=Trust.VERIFIED
+    ),
+    Verb.APPROVE: Transition(lifecycles=_ACTIVE, trusts=WAITING, trust=Trust.OBSERVED),
 }
 """Of every verb but `Verb.UNDO`, which goes back to the state before."""
 
 AGENT = "agent"
 """The role that the local socket gives."""
 
-MAY: Mapping[str, frozenset[Verb]] = {AGENT: frozenset(Verb)}
-"""Which verbs a role may say."""
+REVIEWER = "reviewer"
+"""The role of whoever has proved the reviewer's passphrase."""
 
-MAY_UNDO: Mapping[str, frozenset[Verb]] = {AGENT: frozenset(Verb) - {Verb.REJECT}}
-"""Which verbs a role may take back; a rejection is taken back by a reviewer."""
+MAY: Mapping[str, frozenset[Verb]] = {
+    AGENT: frozenset(Verb) - {Verb.APPROVE},
+    REVIEWER: frozenset(Verb),
+}
+"""Which verbs a role may say at all."""
+
+MAY_OF_REVIEWED = frozenset({Verb.DISPUTE, Verb.MARK_STALE})
+"""What an agent may say of a note that a reviewer verified; all else it may propose."""
+
+MAY_UNDO: Mapping[str, frozenset[Verb]] = {
+    AGENT: frozenset(Verb) - {Verb.REJECT},
+    REVIEWER: frozenset(Verb),
+}
+"""Which verbs a role may take back; what else it would take back it may propose."""
 
 ERASING_DOOR = "cli"
 """The door that a person uses; a program of the same user can imitate it, as the docs say."""
 
+REVIEWING_DOORS = frozenset({"cli", "web", "library"})
+"""The doors through which a reviewer may come; an agent's own never are."""
 
-def may_erase(caller: Caller) -> bool:
-    """Tell whether a caller's delete erases; anybody else's retires."""
+
+class Ruling(Enum):
+    """What becomes of something that a role says."""
+
+    DONE = "done"
+    PROPOSED = "proposed"
+    REFUSED = "refused"
+
+
+def ruling_of(verb: Verb, state: NoteState, role: str) -> Ruling:
+    """Tell what becomes of a verb that is said of a note in *state*; see `ruling_of_undo`."""
+    if verb not in MAY.get(role, frozenset()):
+        return Ruling.REFUSED
+    if role == REVIEWER:
+        return Ruling.DONE
+    if is_protected(state) and verb not in MAY_OF_REVIEWED:
+        return Ruling.PROPOSED
+    # A claim that it was checked would else take a note past whoever is to look at it.
+    if state.trust in WAITING and verb is Verb.VERIFY:
+        return Ruling.PROPOSED
+    return Ruling.DONE
+
+
+def ruling_of_undo(action: str, actor: str, role: str) -> Ruling:
+    """Tell what becomes of taking back the *action* of an *actor*."""
+    if Verb.UNDO not in MAY.get(role, frozenset()):
+        return Ruling.REFUSED
+    if role == REVIEWER:
+        return Ruling.DONE
+    return Ruling.DONE if actor == role and action in MAY_UNDO[role] else Ruling.PROPOSED
+
+
+def is_protected(state: NoteState) -> bool:
+    """Tell whether a reviewer verified a note; a claim of anybody else protects nothing."""
+    return state.oracle is not None and state.oracle.kind is OracleKind.REVIEWER
+
+
+def may_erase(caller: Caller, *, has_reviewer: bool) -> bool:
+    """Tell whether a caller's delete erases; anybody else's retires.
+
+    Where no reviewer has been set up, the person's door is all that there is to go by.
+    """
+    if has_reviewer:
+        return caller.actor == REVIEWER
     return caller.door == ERASING_DOOR
 
 

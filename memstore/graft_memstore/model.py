@@ -18,6 +18,9 @@ EventSeq = NewType("EventSeq", int)
 ReceiptId = NewType("ReceiptId", str)
 """32 lower-case hex digits, random."""
 
+ItemId = NewType("ItemId", int)
+"""Number of an item of a profile's review queue, never used twice."""
+
 USER_SCOPE = "user"
 DEFAULT_PROFILE = "default"
 
@@ -56,6 +59,14 @@ class Condition(StrEnum):
     DELETED = "deleted"
 
 
+class OracleKind(StrEnum):
+    """What a note was verified by."""
+
+    REVIEWER = "reviewer"
+    COMMIT = "commit"
+    RUN = "run"
+
+
 class NoteKind(StrEnum):
     """What kind of thing a note tells."""
 
@@ -86,6 +97,35 @@ class PendingKind(StrEnum):
 
     TITLE = "title"
     PASSAGES = "passages"
+
+
+class ItemKind(StrEnum):
+    """Why something waits for a reviewer."""
+
+    CANDIDATE = "candidate"
+    HELD = "held"
+    PROPOSAL = "proposal"
+    RESTATED_REJECTION = "restated-rejection"
+    DUPLICATE = "duplicate"
+    SUPERSESSION = "supersession"
+    CONTRADICTION = "contradiction"
+    POSSIBLE_CONTRADICTION = "possible-contradiction"
+    CHANGED_SOURCE = "changed-source"
+    REMOVED_SOURCE = "removed-source"
+    KEYWORD_VARIANT = "keyword-variant"
+    ISOLATED = "isolated"
+    NEVER_USED = "never-used"
+    EXPIRED = "expired"
+    PURGE_DUE = "purge-due"
+
+
+class Decision(StrEnum):
+    """What a reviewer decided of something that waited."""
+
+    APPROVE = "approve"
+    REJECT = "reject"
+    KEEP_BOTH = "keep-both"
+    SUPERSEDE = "supersede"
 
 
 class EdgeKind(StrEnum):
@@ -150,10 +190,33 @@ class NewNote:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Oracle:
+    """What a note was verified by, and who said so; all but a reviewer's word is a claim.
+
+    Attributes:
+        commit: that touches one of its sources.
+        command: that was run, with *exit_code* 0.
+        output_digest: of what it printed, hexadecimal SHA-256.
+        actor: the role of whoever said so, in *session* and through *door*.
+    """
+
+    kind: OracleKind
+    commit: str = ""
+    command: str = ""
+    exit_code: int = 0
+    output_digest: str = ""
+    actor: str = "agent"
+    session: str = ""
+    door: str = ""
+    at_ms: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class NoteState:
     """What a note is worth at present.
 
     Attributes:
+        oracle: by which it was verified; it stays while the note is disputed or stale.
         known_from_ms: since when the store has known it so.
         reason: why it became so; empty where nobody said.
     """
@@ -165,6 +228,7 @@ class NoteState:
     expires_at_ms: int | None = None
     known_from_ms: int = 0
     reason: str = ""
+    oracle: Oracle | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

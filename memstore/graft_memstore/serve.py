@@ -20,6 +20,8 @@ from graft.memory.v1 import (
     profiles_service_pb2_grpc,
     recall_service_pb2,
     recall_service_pb2_grpc,
+    review_service_pb2,
+    review_service_pb2_grpc,
 )
 from graft.wire.build import build_id
 from graft.wire.daemon import Control, DaemonOptions, run_daemon
@@ -29,15 +31,19 @@ from graft.wire.health import set_serving
 from graft_memstore.embedder_process import Launch
 from graft_memstore.embedders import Embedders, extra_obstacle
 from graft_memstore.ids import IdMaker
+from graft_memstore.model import Trust
 from graft_memstore.recall.index import VectorIndex
 from graft_memstore.recall.similar import SimilarNotes
+from graft_memstore.review.reviewer import Reviewer, ReviewerParts
 from graft_memstore.service.daemon import DaemonParts, DaemonServicer
 from graft_memstore.service.lifecycle import LifecycleServicer
 from graft_memstore.service.notes import NotesServicer
 from graft_memstore.service.profiles import ProfilesServicer
 from graft_memstore.service.recall import RecallServicer
+from graft_memstore.service.review import ReviewServicer
 from graft_memstore.settings import MemstoreSettings
 from graft_memstore.store.profiles import Profiles, StoreOptions
+from graft_memstore.store.reviewer_file import ReviewerFiles
 from graft_memstore.upkeep.closer import Closer
 from graft_memstore.upkeep.resume import has_work
 from graft_memstore.upkeep.upkeep import Upkeep
@@ -51,6 +57,7 @@ LIFECYCLE = lifecycle_service_pb2.DESCRIPTOR.services_by_name["LifecycleService"
 NOTES = notes_service_pb2.DESCRIPTOR.services_by_name["NotesService"].full_name
 PROFILES = profiles_service_pb2.DESCRIPTOR.services_by_name["ProfilesService"].full_name
 RECALL = recall_service_pb2.DESCRIPTOR.services_by_name["RecallService"].full_name
+REVIEW = review_service_pb2.DESCRIPTOR.services_by_name["ReviewService"].full_name
 NOT_USE = (f"/{DAEMON}/GetStatus", f"/{DAEMON}/Stop")
 
 log = logging.getLogger(__name__)
@@ -106,18 +113,36 @@ class Memstore:
             )
         )
         self.closer = Closer(self.profiles)
+        self.reviewer = Reviewer(
+            ReviewerParts(
+                files=ReviewerFiles(settings.home.audit),
+                open=self.profiles.open,
+                now_ms=wall_clock_ms,
+                seconds=time.monotonic,
+                random=os.urandom,
+            )
+        )
 
     def register(self, server: grpc.Server, control: Control) -> Sequence[str]:
         """Add every servicer to *server* and go on with what an earlier process left."""
         notes_service_pb2_grpc.add_NotesServiceServicer_to_server(
             NotesServicer(
                 self.profiles,
-                Inserter(self.embedders, SimilarNotes(wall_clock_ms), IdMaker(os.urandom)),
+                Inserter(
+                    self.embedders,
+                    SimilarNotes(wall_clock_ms),
+                    IdMaker(os.urandom),
+                    Trust(self._settings.values.text("new_notes")),
+                ),
+                self.reviewer,
             ),
             server,
         )
         lifecycle_service_pb2_grpc.add_LifecycleServiceServicer_to_server(
-            LifecycleServicer(self.profiles), server
+            LifecycleServicer(self.profiles, self.reviewer), server
+        )
+        review_service_pb2_grpc.add_ReviewServiceServicer_to_server(
+            ReviewServicer(self.profiles, self.reviewer), server
         )
         recall_service_pb2_grpc.add_RecallServiceServicer_to_server(
             RecallServicer(self.profiles, self.embedders, self.upkeep.scribe), server
@@ -130,6 +155,7 @@ class Memstore:
                 DaemonParts(
                     profiles=self.profiles,
                     upkeep=self.upkeep,
+                    reviewer=self.reviewer,
                     embedder=self.embedders,
                     process=control,
                     reports=self.embedders.reports,
@@ -138,7 +164,7 @@ class Memstore:
             ),
             server,
         )
-        names = (NOTES, LIFECYCLE, RECALL, PROFILES, DAEMON)
+        names = (NOTES, LIFECYCLE, RECALL, REVIEW, PROFILES, DAEMON)
         set_serving(control.health, names, serving=True)
         threading.Thread(target=self.resume, name="resume", daemon=True).start()
         return names

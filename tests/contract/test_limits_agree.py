@@ -11,6 +11,7 @@ from graft_memstore import applicability, beam, embedding
 from graft_memstore.errors import BadFieldsError
 from graft_memstore.model import NewNote
 from graft_memstore.recall import classify
+from graft_memstore.review import passphrase, reviewer
 from graft_memstore.service import misses as service_misses
 from graft_memstore.service import questions
 from graft_memstore.store import database, receipts
@@ -102,3 +103,10 @@ def test_the_embedder_takes_what_the_memstore_stores() -> None:
 
 def test_a_project_gives_no_more_versions_of_a_name_than_are_taken() -> None:
     assert find.VERSIONS_MAX == applicability.VERSIONS_MAX
+
+
+def test_the_reviewer_s_passphrase_and_session_have_the_documented_limits() -> None:
+    assert told.PASSPHRASE_CHARS_MIN == passphrase.PASSPHRASE_CHARS_MIN
+    assert told.PASSPHRASE_CHARS_MAX == passphrase.PASSPHRASE_CHARS_MAX
+    assert told.REVIEW_MINUTES * 60 == reviewer.SESSION_SECONDS
+    assert (reviewer.FIRST_DELAY_MS, reviewer.DELAY_MS_MAX) == (1_000, 300_000)

@@ -5,6 +5,7 @@ from itertools import islice
 
 import click
 
+from graft_client.cli.as_reviewer import acting
 from graft_client.cli.inputs import TIME, confirm, looking_back
 from graft_client.cli.options import GraftCommand
 from graft_client.cli.output import printable
@@ -109,7 +110,8 @@ def list_notes(
 def delete(session: Session, note_id: str, reason: str, yes: bool, dry_run: bool) -> None:
     """Erase one note. This cannot be undone.
 
-    Its text, vectors and words go; the log keeps that it was there and why it was erased.
+    Its text, vectors and words go; the log keeps that it was there and why it was erased. Where a
+    reviewer has been set up, the passphrase is asked for on the terminal.
 
     \b
     Example:
@@ -127,7 +129,9 @@ def delete(session: Session, note_id: str, reason: str, yes: bool, dry_run: bool
         return
     if not yes:
         confirm(output, verb="delete", what=_title(note))
-    deleted = session.graft.delete(note.id, reason=reason)
+    # Where there is a reviewer, nobody else erases.
+    with acting(session, as_reviewer=session.graft.reviewer().exists) as graft:
+        deleted = graft.delete(note.id, reason=reason)
     if output.as_json:
         output.record(deleted)
     else:

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from datetime import datetime
 
+from graft_client.authority import Oracle
 from graft_client.cli.output import Output, printable
 from graft_client.results import Note, Trust, short_id
 from graft_client.scope import USER
@@ -88,6 +89,7 @@ def write_facts(output: Output, note: Note) -> None:
         ("id", note.id),
         ("scope", note.scope),
         ("state", _state(note)),
+        ("checked by", _oracle(note.oracle)),
         ("because", note.state_reason),
         ("replaced by", note.superseded_by or ""),
         ("kind", note.kind if note.kind != "note" else ""),
@@ -110,6 +112,21 @@ def _state(note: Note) -> str:
     """Write a note's state, and why searches do not show it where that does not say so."""
     hidden = note.condition if note.condition.endswith(("expired", "valid")) else ""
     return ", ".join(each for each in (note.state, note.trust, hidden) if each)
+
+
+def _oracle(oracle: Oracle | None) -> str:
+    """Write by what a note was verified, and who claims so."""
+    if oracle is None:
+        return ""
+    if oracle.kind == "reviewer":
+        return "the reviewer"
+    checked = {
+        "commit": f"commit {oracle.commit[:12]}",
+        "run": f"{oracle.command} (ended with {oracle.exit_code}, printed "
+        f"{oracle.output_digest[:12]})",
+    }[oracle.kind]
+    session = f" in session {oracle.session}" if oracle.session else ""
+    return f"{checked}, as claimed by {oracle.by} through {oracle.door}{session}"
 
 
 def one_line(note: Note) -> str:

@@ -12,11 +12,12 @@ from graft.wire.errors import BadFieldError, NoteNotFoundError
 from graft_memstore.deadline import Deadline
 from graft_memstore.model import Lifecycle
 from graft_memstore.recall.index import VectorIndex
+from graft_memstore.review.reviewer import Reviewer
 from graft_memstore.service.admission import Admission
+from graft_memstore.service.callers import proved_caller
 from graft_memstore.service.convert import (
     LIFECYCLES,
     TRUSTS,
-    caller_of,
     lifecycle_of,
     new_note_of,
     note_message,
@@ -51,8 +52,14 @@ OUTCOMES = {
 class NotesServicer(notes_service_pb2_grpc.NotesServiceServicer):
     """Answers for the notes of every profile."""
 
-    def __init__(self, profiles: Profiles[VectorIndex], inserter: Inserter[VectorIndex]) -> None:
+    def __init__(
+        self,
+        profiles: Profiles[VectorIndex],
+        inserter: Inserter[VectorIndex],
+        reviewer: Reviewer,
+    ) -> None:
         self._profiles = profiles
+        self._reviewer = reviewer
         self._inserter = inserter
         self._inserts = Admission(INSERTS_MAX, "store notes")
 
@@ -64,7 +71,7 @@ class NotesServicer(notes_service_pb2_grpc.NotesServiceServicer):
         order = InsertOrder(
             notes=[new_note_of(request.note, "note")],
             key=request_key(request, request.request_id, "InsertNote"),
-            caller=caller_of(context),
+            caller=proved_caller(context, self._reviewer),
             single=True,
             wait_for_passages=request.wait_for_passages,
         )
@@ -81,7 +88,7 @@ class NotesServicer(notes_service_pb2_grpc.NotesServiceServicer):
                 new_note_of(note, f"notes[{number}]") for number, note in enumerate(request.notes)
             ],
             key=request_key(request, request.request_id, "InsertNotes"),
-            caller=caller_of(context),
+            caller=proved_caller(context, self._reviewer),
             wait_for_passages=request.wait_for_passages,
         )
         reply = self._insert(request.profile, order, context)
@@ -144,7 +151,8 @@ class NotesServicer(notes_service_pb2_grpc.NotesServiceServicer):
             piece=request.id,
             reason=request.reason,
             key=request_key(request, request.request_id, "DeleteNote"),
-            caller=caller_of(context),
+            caller=proved_caller(context, self._reviewer),
+            has_reviewer=self._reviewer.exists(),
         )
         deadline = Deadline.of_call(context)
         with self._profiles.use(request.profile, deadline.for_work()) as profile:
@@ -210,4 +218,5 @@ def _inserted(note: InsertedNote) -> pb.InsertedNote:
         superseded=note.superseded or "",
         superseded_event=note.superseded_event,
         restored=note.restored,
+        proposal=note.proposal,
     )

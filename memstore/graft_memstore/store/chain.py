@@ -131,6 +131,10 @@ class AuditChain:
         insert_event(connection, replace(event, hash=self._seal(event)))
         return event.seq
 
+    def is_about(self, event: Event, content: bytes) -> bool:
+        """Tell whether *content* is what an event was recorded of."""
+        return event.digest == self._digest("content", content)
+
     def anchor(self, connection: apsw.Connection) -> None:
         """Move the head to the end of the committed chain.
 

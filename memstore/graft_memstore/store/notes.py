@@ -31,7 +31,7 @@ LISTED_COLUMNS = COLUMNS.replace("note.body", "'' AS body")
 
 STATE_COLUMNS = """
     state.event_id, state.lifecycle, state.trust, state.valid_from, state.valid_to,
-    state.expires_at, state.known_from, state.reason
+    state.expires_at, state.known_from, state.reason, state.oracle
 """
 
 INSERT_NOTE = """
@@ -62,7 +62,7 @@ JOIN note_states AS state ON state.note_id = note.id AND state.known_to IS NULL
 SELECT_BY_CONTENT = """
 SELECT
     note.id, state.lifecycle, state.trust, state.valid_from, state.valid_to, state.expires_at,
-    state.known_from, state.reason
+    state.known_from, state.reason, state.oracle
 FROM notes AS note INDEXED BY notes_by_content
 JOIN note_states AS state ON state.note_id = note.id AND state.known_to IS NULL
 WHERE note.content_hash = :content_hash AND note.scope = :scope

@@ -1,19 +1,21 @@
 """What notes are worth over time: one row for each state, the present one without an end."""
 
-from dataclasses import dataclass
+import json
+from dataclasses import asdict, dataclass
 
 import apsw
 
 from graft_memstore.canonical import encode_fields
-from graft_memstore.model import EventSeq, Lifecycle, NoteId, NoteState, Trust
+from graft_memstore.model import EventSeq, Lifecycle, NoteId, NoteState, Oracle, OracleKind, Trust
 from graft_memstore.store.rows import Row, change, select, select_one
 
 INSERT_STATE = """
 INSERT INTO note_states (
-    note_id, lifecycle, trust, valid_from, valid_to, expires_at, known_from, reason, event_id
+    note_id, lifecycle, trust, valid_from, valid_to, expires_at, known_from, reason, oracle,
+    event_id
 ) VALUES (
     :note_id, :lifecycle, :trust, :valid_from, :valid_to, :expires_at, :known_from, :reason,
-    :event_id
+    :oracle, :event_id
 )
 """
 
@@ -22,14 +24,14 @@ UPDATE note_states SET known_to = :known_to WHERE note_id = :note_id AND known_t
 """
 
 SELECT_STATE = """
-SELECT lifecycle, trust, valid_from, valid_to, expires_at, known_from, reason
+SELECT lifecycle, trust, valid_from, valid_to, expires_at, known_from, reason, oracle
 FROM note_states
 WHERE note_id = :note_id AND known_to IS NULL
 """
 
 # note_states_by_note; rows of one instant come in the order in which they were made.
 SELECT_LAST_STATES = """
-SELECT event_id, lifecycle, trust, valid_from, valid_to, expires_at, known_from, reason
+SELECT event_id, lifecycle, trust, valid_from, valid_to, expires_at, known_from, reason, oracle
 FROM note_states
 WHERE note_id = :note_id
 ORDER BY known_from DESC, state_id DESC
@@ -40,7 +42,8 @@ LIMIT 2
 SELECT_STATES_WITH_DIGESTS = """
 SELECT
     state.state_id, state.note_id, event.state_digest, state.lifecycle, state.trust,
-    state.valid_from, state.valid_to, state.expires_at, state.known_from, state.reason
+    state.valid_from, state.valid_to, state.expires_at, state.known_from, state.reason,
+    state.oracle
 FROM note_states AS state
 JOIN events AS event ON event.seq = state.event_id
 WHERE state.state_id > :after
@@ -73,6 +76,7 @@ def insert_state(
             "expires_at": state.expires_at_ms,
             "known_from": state.known_from_ms,
             "reason": state.reason,
+            "oracle": _oracle_text(state.oracle),
             "event_id": event,
         },
     )
@@ -96,8 +100,8 @@ def read_last_states(connection: apsw.Connection, note_id: NoteId) -> list[Known
 
 
 def state_from(row: Row) -> NoteState:
-    """Read a state from the seven columns that every statement lists in this order."""
-    lifecycle, trust, valid_from, valid_to, expires_at, known_from, reason = row
+    """Read a state from the eight columns that every statement lists in this order."""
+    lifecycle, trust, valid_from, valid_to, expires_at, known_from, reason, oracle = row
     return NoteState(
         lifecycle=Lifecycle(lifecycle),
         trust=Trust(trust),
@@ -106,11 +110,16 @@ def state_from(row: Row) -> NoteState:
         expires_at_ms=expires_at,
         known_from_ms=known_from,
         reason=reason,
+        oracle=_oracle_from(oracle),
     )
 
 
 def encode_state(note_id: NoteId, state: NoteState) -> bytes:
-    """Return what an event's state digest is made of."""
+    """Return what an event's state digest is made of.
+
+    The oracle stands in it where there is one: states of before there were any keep their digest.
+    """
+    oracle = _oracle_text(state.oracle)
     return encode_fields(
         note_id,
         state.lifecycle,
@@ -120,7 +129,22 @@ def encode_state(note_id: NoteId, state: NoteState) -> bytes:
         state.expires_at_ms,
         state.known_from_ms,
         state.reason,
+        *(() if oracle is None else (oracle,)),
     )
+
+
+def _oracle_text(oracle: Oracle | None) -> str | None:
+    """Return an oracle as JSON, the same text for the same oracle."""
+    if oracle is None:
+        return None
+    return json.dumps(asdict(oracle), separators=(",", ":"), sort_keys=True)
+
+
+def _oracle_from(text: str | None) -> Oracle | None:
+    if text is None:
+        return None
+    fields = json.loads(text)
+    return Oracle(**{**fields, "kind": OracleKind(fields["kind"])})
 
 
 def read_states_after(

@@ -25,7 +25,7 @@ LIMIT :count_max
 # notes_by_value; those that were judged wrong are told by their tombstones.
 SELECT_OUT_OF_USE = """
 SELECT note.id, state.lifecycle, state.trust, state.valid_from, state.valid_to,
-       state.expires_at, state.known_from, state.reason
+       state.expires_at, state.known_from, state.reason, state.oracle
 FROM notes AS note INDEXED BY notes_by_value
 CROSS JOIN note_states AS state ON state.note_id = note.id AND state.known_to IS NULL
 WHERE note.value_hash = :value_hash AND note.scope = :scope AND note.kind = :kind
@@ -37,12 +37,20 @@ LIMIT 1
 # notes_by_value
 SELECT_SAYING = """
 SELECT note.id, state.lifecycle, state.trust, state.valid_from, state.valid_to,
-       state.expires_at, state.known_from, state.reason
+       state.expires_at, state.known_from, state.reason, state.oracle
 FROM notes AS note INDEXED BY notes_by_value
 CROSS JOIN note_states AS state ON state.note_id = note.id AND state.known_to IS NULL
 WHERE note.value_hash = :value_hash AND (:every_scope OR note.scope = :scope)
 AND state.trust <> 'rejected'
 ORDER BY note.seq
+"""
+
+# notes_by_value; of several the newest.
+SELECT_OF_VALUE = """
+SELECT note.id FROM notes AS note INDEXED BY notes_by_value
+WHERE note.value_hash = :value_hash AND note.scope = :scope
+ORDER BY note.seq DESC
+LIMIT 1
 """
 
 SELECT_VALUE = "SELECT value_hash FROM notes WHERE id = :note_id"
@@ -74,6 +82,12 @@ def notes_saying(
     wanted: Parameters = {"value_hash": value_hash, "scope": scope, "every_scope": int(every_scope)}
     rows = select(connection, SELECT_SAYING, wanted)
     return [KnownNote(id=NoteId(row[0]), state=state_from(row[1:])) for row in rows]
+
+
+def find_of_value(connection: apsw.Connection, value_hash: bytes, scope: str) -> NoteId | None:
+    """Return the newest note of *scope* that says this, whatever its state; None for none."""
+    row = select_one(connection, SELECT_OF_VALUE, {"value_hash": value_hash, "scope": scope})
+    return None if row is None else NoteId(row[0])
 
 
 def value_of(connection: apsw.Connection, note_id: NoteId) -> bytes:

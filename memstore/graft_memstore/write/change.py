@@ -4,11 +4,12 @@ from dataclasses import dataclass, replace
 
 from graft.wire.errors import BadFieldError
 from graft_memstore.lifecycle import Verb
-from graft_memstore.model import EventSeq, Lifecycle, NoteId, NoteState, Trust
+from graft_memstore.model import EventSeq, Lifecycle, NoteId, NoteState, Oracle, Trust
 from graft_memstore.store.profile import Index, Profile
 from graft_memstore.store.transaction import Transaction
 from graft_memstore.store.writer import WRITE_WAIT_SECONDS
 from graft_memstore.write.identify import find_note
+from graft_memstore.write.proposal import Proposal, or_propose
 from graft_memstore.write.receipts import Reply, RequestKey, recall_reply, remember_reply
 from graft_memstore.write.reject import reject
 from graft_memstore.write.state_change import (
@@ -21,6 +22,7 @@ from graft_memstore.write.state_change import (
 from graft_memstore.write.supersede import supersede
 from graft_memstore.write.undo import undo
 from graft_memstore.write.validate import check_reason, check_times
+from graft_memstore.write.verify import verify
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,6 +50,7 @@ class ChangeOrder:
         by: the same of the note that supersedes it.
         event: that is to be undone.
         times: for `Verb.SET_TIMES`.
+        oracle: for `Verb.VERIFY`; who said so, and when, is filled in.
     """
 
     verb: Verb
@@ -57,6 +60,7 @@ class ChangeOrder:
     by: str = ""
     event: int = 0
     times: Times = Times()
+    oracle: Oracle | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -86,10 +90,18 @@ def change_note(
         BadFieldError: the id, the reason or a time cannot be taken.
         AmbiguousIdError, NoteNotFoundError: see `find_note`.
         RequestIdReusedError: the request_id belongs to another request.
+        ProposedError: it was not done, and waits for a reviewer.
         ServiceError: see `say`, `supersede`, `reject`, `undo`, and `Profile.write`.
     """
-    checked = replace(order, saying=replace(order.saying, reason=check_reason(order.saying.reason)))
-    return _changed(profile.write(lambda transaction: _change(transaction, checked), wait_seconds))
+    saying = replace(order.saying, reason=check_reason(order.saying.reason))
+    checked = replace(order, saying=saying)
+    reply = or_propose(
+        profile,
+        lambda transaction: _change(transaction, checked),
+        (saying.caller, saying.reason),
+        wait_seconds,
+    )
+    return _changed(reply)
 
 
 def _change(transaction: Transaction, order: ChangeOrder) -> Reply:
@@ -97,43 +109,55 @@ def _change(transaction: Transaction, order: ChangeOrder) -> Reply:
     earlier = recall_reply(connection, order.key, transaction.at_ms)
     if earlier is not None:
         return earlier
-    reply = _reply(transaction, _do(transaction, order))
+    reply = _reply(transaction, do(transaction, order))
     remember_reply(connection, order.key, reply, transaction.at_ms)
     return reply
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Done:
+class Done:
+    """What a change of a note came to; see `Changed`."""
+
     note_id: NoteId
     event: EventSeq
     superseded_by: NoteId | None = None
     others: int = 0
 
 
-def _do(transaction: Transaction, order: ChangeOrder) -> _Done:
+def do(transaction: Transaction, order: ChangeOrder) -> Done:
+    """Do what *order* wants inside a transaction; nothing is remembered of the request.
+
+    Raises:
+        ReviewerNeededError: the caller's role may propose it.
+        ServiceError: see `change_note`.
+    """
     connection, saying = transaction.connection, order.saying
     if order.verb is Verb.UNDO:
         undone, event = undo(transaction, order.event, saying)
-        return _Done(note_id=undone, event=event)
+        return Done(note_id=undone, event=event)
     note_id = find_note(connection, order.piece)
     if order.verb is Verb.SUPERSEDE:
         by = find_note(connection, order.by, "by")
         event = supersede(transaction, note_id, by, saying)
-        return _Done(note_id=note_id, event=event, superseded_by=by)
+        return Done(note_id=note_id, event=event, superseded_by=by)
     if order.verb is Verb.REJECT:
         rejected = reject(transaction, note_id, saying)
-        return _Done(note_id=note_id, event=rejected.event, others=rejected.others)
+        return Done(note_id=note_id, event=rejected.event, others=rejected.others)
     if order.verb is Verb.SET_TIMES:
         event = _set_times(transaction, note_id, order.times, saying)
-        return _Done(note_id=note_id, event=event)
-    return _Done(note_id=note_id, event=say(transaction, order.verb, note_id, saying))
+        return Done(note_id=note_id, event=event)
+    if order.verb is Verb.VERIFY:
+        event = verify(transaction, note_id, order.oracle, saying)
+        return Done(note_id=note_id, event=event)
+    return Done(note_id=note_id, event=say(transaction, order.verb, note_id, saying))
 
 
 def _set_times(transaction: Transaction, note_id: NoteId, times: Times, saying: Saying) -> EventSeq:
     if times == Times():
         raise BadFieldError("valid_from", "no time is given; name at least one that is to be set")
     present = read_present(transaction.connection, note_id)
-    check_allowed(Verb.SET_TIMES, present, saying.caller)
+    proposal = Proposal(verb=Verb.SET_TIMES, note_id=note_id, times=_named(times))
+    check_allowed(Verb.SET_TIMES, present, saying.caller, proposal)
     was = present.state
     state = replace(
         was,
@@ -145,11 +169,20 @@ def _set_times(transaction: Transaction, note_id: NoteId, times: Times, saying: 
     return record_state(transaction, Verb.SET_TIMES, present, state, saying)
 
 
+def _named(times: Times) -> dict[str, int | None]:
+    given = {
+        "valid_from": times.valid_from,
+        "valid_to": times.valid_to,
+        "expires_at": times.expires_at,
+    }
+    return {name: time.at_ms for name, time in given.items() if time is not None}
+
+
 def _set(time: Time | None, was_ms: int | None) -> int | None:
     return was_ms if time is None else time.at_ms
 
 
-def _reply(transaction: Transaction, done: _Done) -> Reply:
+def _reply(transaction: Transaction, done: Done) -> Reply:
     """Return what is remembered of a change: no text, a scope's name being none."""
     present = read_present(transaction.connection, done.note_id)
     state = present.state

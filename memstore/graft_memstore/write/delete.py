@@ -1,4 +1,4 @@
-"""Takes a note away: erased through the person's door, retired through every other."""
+"""Takes a note away: erased where its caller may erase, else retired."""
 
 from dataclasses import dataclass
 from enum import StrEnum
@@ -19,6 +19,7 @@ from graft_memstore.store.transaction import Transaction
 from graft_memstore.store.vectors import delete_chunks_of_note
 from graft_memstore.store.writer import WRITE_WAIT_SECONDS
 from graft_memstore.write.identify import find_note
+from graft_memstore.write.proposal import or_propose
 from graft_memstore.write.receipts import Reply, RequestKey, recall_reply, remember_reply
 from graft_memstore.write.state_change import Saying, read_present, say
 from graft_memstore.write.validate import check_reason
@@ -36,12 +37,17 @@ class DeleteOutcome(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DeleteOrder:
-    """What somebody wants gone, and why."""
+    """What somebody wants gone, and why.
+
+    Attributes:
+        has_reviewer: whether a reviewer has been set up, who alone erases then.
+    """
 
     piece: str
     reason: str
     key: RequestKey
     caller: Caller
+    has_reviewer: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,11 +68,17 @@ def take_away(
         BadFieldError: the id or the reason cannot be taken.
         AmbiguousIdError, NoteNotFoundError: see `find_note`.
         WrongStateError: it would be retired, and is not active.
+        ProposedError: it would be retired, and a reviewer verified it.
         RequestIdReusedError: the request_id belongs to another request.
         ServiceError: see `Profile.write`.
     """
     reason = check_reason(order.reason)
-    reply = profile.write(lambda transaction: _take_away(transaction, order, reason), wait_seconds)
+    reply = or_propose(
+        profile,
+        lambda transaction: _take_away(transaction, order, reason),
+        (order.caller, reason),
+        wait_seconds,
+    )
     note_id = NoteId(reply["id"])
     if reply["retired"]:
         return DeleteReply(
@@ -86,10 +98,10 @@ def _take_away(transaction: Transaction, order: DeleteOrder, reason: str) -> Rep
     if earlier is not None:
         return earlier
     note_id = find_note(connection, order.piece)
-    erases = may_erase(order.caller)
+    erases = may_erase(order.caller, has_reviewer=order.has_reviewer)
     if erases:
         stored = read_present(connection, note_id).stored
-        event = _erase(transaction, stored, order.caller, reason)
+        event = erase(transaction, stored, order.caller, reason)
     else:
         saying = Saying(caller=order.caller, reason=reason)
         event = say(transaction, Verb.RETIRE, note_id, saying)
@@ -98,7 +110,11 @@ def _take_away(transaction: Transaction, order: DeleteOrder, reason: str) -> Rep
     return reply
 
 
-def _erase(transaction: Transaction, stored: StoredNote, caller: Caller, reason: str) -> EventSeq:
+def erase(transaction: Transaction, stored: StoredNote, caller: Caller, reason: str) -> EventSeq:
+    """Erase a note with everything that hangs on it; return the event, which stays.
+
+    `clean_file` must run after the commit: the words are in the file's log until then.
+    """
     connection = transaction.connection
     event = transaction.record(
         EventDraft(

@@ -35,8 +35,10 @@ from graft_memstore.write.identify import find_note
 from graft_memstore.write.limits import SIMILAR_MAX
 from graft_memstore.write.misses import find_answered
 from graft_memstore.write.prepare import Place, PreparedNote, TitleVector, prepare, twin_of
+from graft_memstore.write.proposal import or_propose
+from graft_memstore.write.queue import tell_restated
 from graft_memstore.write.receipts import Reply, RequestKey, recall_reply, remember_reply
-from graft_memstore.write.store_note import StoredReply, store_note
+from graft_memstore.write.store_note import RestatedError, StoredReply, Storing, store_note
 from graft_memstore.write.validate import check_batch, check_note
 
 PASSAGES_WAIT_SECONDS = 0.5
@@ -93,6 +95,7 @@ class InsertedNote:
         answers: earlier questions in vain that it may answer.
         superseded: the note that it replaced, by *superseded_event*.
         restored: it was there, retired, and is in force again.
+        proposal: item of the review queue that is to let it replace another; 0 for none.
     """
 
     id: NoteId
@@ -108,6 +111,7 @@ class InsertedNote:
     superseded: NoteId | None
     superseded_event: int
     restored: bool
+    proposal: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -125,14 +129,19 @@ class Inserter(Generic[IndexT]):
         embedder: makes the titles' vectors.
         find_similar: finds the notes that are like a new one.
         new_id: makes ids.
+        trust: what new notes of agents start with: observed or candidate.
     """
 
     def __init__(
-        self, embedder: Embedder, find_similar: FindSimilar[IndexT], new_id: NewId
+        self,
+        embedder: Embedder,
+        find_similar: FindSimilar[IndexT],
+        new_id: NewId,
+        trust: Trust = Trust.OBSERVED,
     ) -> None:
         self._embedder = embedder
         self._find_similar = find_similar
-        self._new_id = new_id
+        self._storing = Storing(new_id=new_id, trust=trust)
 
     def insert(
         self, profile: Profile[IndexT], order: InsertOrder, deadline: Deadline
@@ -151,10 +160,7 @@ class Inserter(Generic[IndexT]):
             notes = [check_note(placed[0])] if order.single else check_batch(placed)
             prepared = [prepare(note) for note in notes]
             vectors = self._title_vectors(profile, prepared, deadline)
-            earlier = profile.write(
-                lambda transaction: self._store(transaction, order, prepared, vectors),
-                deadline.for_work(),
-            )
+            earlier = self._write(profile, order, prepared, vectors, deadline.for_work())
         note_ids = [NoteId(each["id"]) for each in earlier["notes"]]
         if order.wait_for_passages:
             seconds = deadline.left() - REPLY_MARGIN_SECONDS
@@ -165,6 +171,28 @@ class Inserter(Generic[IndexT]):
             wait_for_vectors(profile, note_ids, seconds, behind_others=False)
         with profile.snapshot() as connection:
             return _full_reply(connection, earlier, profile.now_ms(connection))
+
+    def _write(
+        self,
+        profile: Profile[IndexT],
+        order: InsertOrder,
+        prepared: Sequence[PreparedNote],
+        vectors: Mapping[Place, TitleVector] | None,
+        seconds: float,
+    ) -> Reply:
+        """Store everything, or tell the reviewer what only they can allow."""
+        reasons = [note.reason for note in order.notes if note.reason]
+        try:
+            return or_propose(
+                profile,
+                lambda transaction: self._store(transaction, order, prepared, vectors),
+                (order.caller, reasons[0] if reasons else ""),
+                seconds,
+            )
+        except RestatedError as error:
+            rejection = error.rejection
+            profile.write(lambda transaction: tell_restated(transaction, rejection), seconds)
+            raise
 
     def _title_vectors(
         self, profile: Profile[IndexT], prepared: Sequence[PreparedNote], deadline: Deadline
@@ -247,7 +275,7 @@ class Inserter(Generic[IndexT]):
                 transaction,
                 each,
                 caller=order.caller,
-                new_id=self._new_id,
+                storing=self._storing,
                 vector=(vectors or {}).get(each.place),
             )
             for each in prepared
@@ -296,6 +324,7 @@ def _receipt_of(stored: StoredReply) -> dict[str, object]:
         "superseded": stored.superseded,
         "superseded_event": stored.superseded_event,
         "restored": stored.restored,
+        "proposal": stored.proposal,
     }
 
 
@@ -329,6 +358,7 @@ def _full_reply(connection: Connection, remembered: Reply, now_ms: int) -> Inser
                 superseded=each.get("superseded"),
                 superseded_event=each.get("superseded_event", 0),
                 restored=each.get("restored", False),
+                proposal=each.get("proposal", 0),
             )
             for each in remembered["notes"]
         ),

@@ -17,6 +17,8 @@ SPEC_CHARS_MAX = 256
 CONTEXT_MAX = 1_024
 """Entries of a question's context."""
 REASON_CHARS_MAX = 1_024
+COMMAND_CHARS_MAX = 1_024
+"""Of the command that a note is verified by."""
 BATCH_NOTES_MAX = 256
 BATCH_BYTES_MAX = 16 * 1024 * 1024
 SIMILAR_MAX = 3

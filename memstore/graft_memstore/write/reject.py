@@ -3,12 +3,13 @@
 from dataclasses import dataclass
 
 from graft.wire.errors import WrongStateError
-from graft_memstore.lifecycle import Verb, after
+from graft_memstore.lifecycle import Ruling, Verb, after, ruling_of
 from graft_memstore.model import USER_SCOPE, EventSeq, Lifecycle, NoteId
 from graft_memstore.store.notes import KnownNote
 from graft_memstore.store.tombstones import Tombstone, insert_tombstone
 from graft_memstore.store.transaction import Transaction
 from graft_memstore.store.values import notes_saying, value_of
+from graft_memstore.write.proposal import Proposal, ReviewerNeededError
 from graft_memstore.write.restatement import words_hash
 from graft_memstore.write.state_change import (
     Present,
@@ -37,6 +38,7 @@ def reject(transaction: Transaction, note_id: NoteId, saying: Saying) -> Rejecte
     Raises:
         WrongStateError: it is rejected already, or is out of use while another says the same.
         NotAllowedError: the caller's role may not say it.
+        ReviewerNeededError: the caller's role may propose it.
     """
     connection = transaction.connection
     present = read_present(connection, note_id)
@@ -47,6 +49,7 @@ def reject(transaction: Transaction, note_id: NoteId, saying: Saying) -> Rejecte
     )
     others = [each for each in saying_the_same if each.id != note_id]
     _check_in_use(present, others)
+    _check_none_reviewed(present, others, saying)
     insert_tombstone(
         connection,
         Tombstone(
@@ -64,6 +67,20 @@ def reject(transaction: Transaction, note_id: NoteId, saying: Saying) -> Rejecte
     for other in others:
         say(transaction, Verb.REJECT, other.id, saying)
     return Rejected(event=event, others=len(others))
+
+
+def _check_none_reviewed(present: Present, others: list[KnownNote], saying: Saying) -> None:
+    """See that a rejection takes no note along that its caller could not reject by itself.
+
+    Raises:
+        ReviewerNeededError: it would.
+    """
+    for other in others:
+        if ruling_of(Verb.REJECT, other.state, saying.caller.actor) is not Ruling.DONE:
+            raise ReviewerNeededError(
+                f"note {other.id} says the same as {present.id}, and a reviewer verified it",
+                Proposal(verb=Verb.REJECT, note_id=present.id),
+            )
 
 
 def _check_in_use(present: Present, others: list[KnownNote]) -> None:

@@ -3,7 +3,7 @@
 from dataclasses import dataclass, replace
 
 from graft.wire.errors import NotAllowedError, WrongStateError
-from graft_memstore.lifecycle import MAY, Verb, after, allows
+from graft_memstore.lifecycle import REVIEWER, Ruling, Verb, after, allows, is_protected, ruling_of
 from graft_memstore.model import Caller, EventSeq, Lifecycle, NoteId, NoteState, StoredNote
 from graft_memstore.store.chain import EventDraft
 from graft_memstore.store.database import Connection
@@ -16,6 +16,8 @@ from graft_memstore.store.states import (
     read_state,
 )
 from graft_memstore.store.transaction import Transaction
+from graft_memstore.write.proposal import Proposal, ReviewerNeededError
+from graft_memstore.write.queue import keep_queue
 
 DONE = {
     Verb.SUPERSEDE: "superseded",
@@ -25,6 +27,8 @@ DONE = {
     Verb.DISPUTE: "disputed",
     Verb.MARK_STALE: "marked as stale",
     Verb.SET_TIMES: "given other times",
+    Verb.VERIFY: "verified",
+    Verb.APPROVE: "approved",
     Verb.UNDO: "undone",
 }
 
@@ -75,30 +79,60 @@ def say(transaction: Transaction, verb: Verb, note_id: NoteId, saying: Saying) -
     return record_state(transaction, verb, present, after(verb, present.state), saying)
 
 
-def check_allowed(verb: Verb, present: Present, caller: Caller) -> None:
+def check_allowed(
+    verb: Verb, present: Present, caller: Caller, proposal: Proposal | None = None
+) -> None:
     """See that *caller* may say *verb* of a note as it is.
+
+    Args:
+        verb: what is said.
+        present: of which note.
+        caller: by whom.
+        proposal: what it becomes where only a reviewer may do it; None where the verb says all.
 
     Raises:
         NotAllowedError: the caller's role may not say it.
         WrongStateError: the note's state does not take it.
+        ReviewerNeededError: the caller's role may propose it.
     """
-    check_role(verb, caller)
+    ruling = ruling_of(verb, present.state, caller.actor)
+    if ruling is Ruling.REFUSED:
+        raise role_refused(verb, caller)
     if not allows(verb, present.state):
         raise WrongStateError(
             f"note {present.id} is {described(present.state)}, so it cannot be {DONE[verb]}; "
             f"look at it with: graft get {present.id}",
             metadata=state_facts(present),
         )
+    if ruling is Ruling.PROPOSED:
+        raise ReviewerNeededError(
+            _why_proposed(verb, present), proposal or Proposal(verb=verb, note_id=present.id)
+        )
 
 
-def check_role(verb: Verb, caller: Caller) -> None:
-    """See that *caller* may say *verb* at all.
+def check_reviewer(caller: Caller) -> None:
+    """See that *caller* is a reviewer.
 
     Raises:
-        NotAllowedError: the caller's role may not say it.
+        NotAllowedError: it is not.
     """
-    if verb not in MAY.get(caller.actor, frozenset()):
-        raise NotAllowedError(f"the role {caller.actor} may not say {verb}")
+    if caller.actor != REVIEWER:
+        raise NotAllowedError(
+            "a reviewer decides this; prove the passphrase on a terminal, with: graft review"
+        )
+
+
+def role_refused(verb: Verb, caller: Caller) -> NotAllowedError:
+    """Return the refusal of a verb that the caller's role may not say at all."""
+    return NotAllowedError(
+        f"the role {caller.actor} may not {verb} notes; a reviewer does that with: graft review"
+    )
+
+
+def _why_proposed(verb: Verb, present: Present) -> str:
+    if is_protected(present.state):
+        return f"a reviewer verified note {present.id}, so that it is {DONE[verb]} by one alone"
+    return f"note {present.id} waits for a reviewer, so that it is {DONE[verb]} by one alone"
 
 
 def record_state(
@@ -119,6 +153,7 @@ def record_state(
     )
     close_state(connection, stored.id, transaction.at_ms)
     insert_state(connection, stored.id, fresh, event)
+    keep_queue(transaction, stored.id, fresh, event)
     if fresh.lifecycle is Lifecycle.ACTIVE and present.state.lifecycle is not Lifecycle.ACTIVE:
         # While it was hidden no note was joined with it.
         ask_for_edges(connection, stored.id)

@@ -4,9 +4,10 @@ from dataclasses import dataclass, replace
 
 from graft.wire.errors import KnownTextError, RejectedTextError
 from graft_memstore.ids import NewId
-from graft_memstore.lifecycle import Verb
+from graft_memstore.lifecycle import AGENT, Ruling, Verb, ruling_of
 from graft_memstore.model import (
     Caller,
+    EventSeq,
     Lifecycle,
     ModelId,
     ModelRole,
@@ -36,9 +37,9 @@ from graft_memstore.store.signatures import insert_signatures
 from graft_memstore.store.sources import add_sources
 from graft_memstore.store.states import insert_state, read_state
 from graft_memstore.store.successors import has_replaced_value, read_heads
-from graft_memstore.store.tombstones import has_rejected_words, is_rejected
+from graft_memstore.store.tombstones import Rejection, find_rejected_value, find_rejected_words
 from graft_memstore.store.transaction import Transaction
-from graft_memstore.store.values import find_out_of_use, find_same_value
+from graft_memstore.store.values import find_of_value, find_out_of_use, find_same_value
 from graft_memstore.write.identify import find_note
 from graft_memstore.write.limits import SIMILAR_MAX
 from graft_memstore.write.misses import mark_answered
@@ -48,7 +49,9 @@ from graft_memstore.write.prepare import (
     twin_of,
     words_of,
 )
-from graft_memstore.write.state_change import Saying, last_event, say
+from graft_memstore.write.proposal import ReviewerNeededError, propose
+from graft_memstore.write.queue import keep_queue
+from graft_memstore.write.state_change import Saying, last_event, read_present, say
 from graft_memstore.write.supersede import supersede
 from graft_memstore.write.vectors import serving_model_of, store_title
 
@@ -66,6 +69,7 @@ class StoredReply:
         answers: earlier questions in vain that it may answer.
         superseded: the note that it replaced, by *superseded_event*.
         restored: it was there, retired, and is in force again.
+        proposal: item of the review queue that is to let it replace the other; 0 for none.
     """
 
     id: NoteId
@@ -78,6 +82,31 @@ class StoredReply:
     superseded: NoteId | None = None
     superseded_event: int = 0
     restored: bool = False
+    proposal: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Storing:
+    """How notes are stored.
+
+    Attributes:
+        trust: what a new note of an agent starts with.
+    """
+
+    new_id: NewId
+    trust: Trust = Trust.OBSERVED
+
+
+class RestatedError(RejectedTextError):
+    """What a note says was rejected; *rejection* is what binds it."""
+
+    def __init__(self, rejection: Rejection, how: str = "") -> None:
+        super().__init__(
+            f"what this note says was rejected{how}, and must not come back; say what holds "
+            "instead",
+            metadata={"state": Trust.REJECTED},
+        )
+        self.rejection = rejection
 
 
 def store_note(
@@ -85,23 +114,35 @@ def store_note(
     prepared: PreparedNote,
     *,
     caller: Caller,
-    new_id: NewId,
+    storing: Storing,
     vector: TitleVector | None,
 ) -> StoredReply:
     """Store a note, or add to the one in force that has the same text in the same scope.
 
+    Where it is to supersede a note that only a reviewer may, it is stored as a candidate, and
+    that it supersedes the other is proposed.
+
     Raises:
-        RejectedTextError: what it says was rejected.
+        RestatedError: what it says was rejected.
         KnownTextError: what it says was taken out of use in this scope.
         ServiceError: see `find_note` and `supersede`.
     """
     note, saying = prepared.note, Saying(caller=caller, reason=prepared.note.reason)
+    if caller.actor != AGENT:
+        storing = replace(storing, trust=Trust.OBSERVED)
     if not note.supersedes:
-        return _store(transaction, prepared, saying, new_id, vector)
+        return _store(transaction, prepared, saying, storing, vector)
     old = find_note(transaction.connection, note.supersedes, "supersedes")
-    stored = _store(transaction, prepared, saying, new_id, vector, old)
-    event = supersede(transaction, old, stored.id, saying)
+    state = read_present(transaction.connection, old).state
+    if ruling_of(Verb.SUPERSEDE, state, caller.actor) is Ruling.PROPOSED:
+        storing = replace(storing, trust=Trust.CANDIDATE)
+    stored = _store(transaction, prepared, saying, storing, vector, old)
     similar = tuple(each for each in stored.similar if each.note_id != old)
+    try:
+        event = supersede(transaction, old, stored.id, saying)
+    except ReviewerNeededError as needed:
+        item = propose(transaction, needed.proposal, caller, saying.reason)
+        return replace(stored, proposal=item, similar=similar)
     return replace(stored, superseded=old, superseded_event=event, similar=similar)
 
 
@@ -109,14 +150,15 @@ def _store(
     transaction: Transaction,
     prepared: PreparedNote,
     saying: Saying,
-    new_id: NewId,
+    storing: Storing,
     vector: TitleVector | None,
     old: NoteId | None = None,
 ) -> StoredReply:
     """Store a note that is to supersede *old*, if that is given."""
     connection, note = transaction.connection, prepared.note
-    if is_rejected(connection, prepared.value_hash, note.scope):
-        raise _rejected_text()
+    rejection = find_rejected_value(connection, prepared.value_hash, note.scope)
+    if rejection is not None:
+        raise RestatedError(rejection)
     known = find_same_content(connection, prepared.content_hash, note.scope)
     twin = twin_of(note, known, transaction.at_ms)
     if twin is not None:
@@ -130,21 +172,21 @@ def _store(
         # A value may change back, where it was one of those that led to the present one.
         if old is None or not has_replaced_value(connection, old, prepared.value_hash, note.kind):
             raise _known_text(connection, out_of_use)
-    held = prepared.words_hash is not None and has_rejected_words(
-        connection, prepared.words_hash, note.scope
+    looks_like = (
+        None
+        if prepared.words_hash is None
+        else find_rejected_words(connection, prepared.words_hash, note.scope)
     )
-    if held and old is not None:
+    if looks_like is not None and old is not None:
         # It would take the other's place in no search.
-        raise _rejected_text(" in other order")
-    trust = Trust.HELD if held else Trust.OBSERVED
-    return _store_new(transaction, prepared, saying, new_id, vector, trust)
-
-
-def _rejected_text(how: str = "") -> RejectedTextError:
-    return RejectedTextError(
-        f"what this note says was rejected{how}, and must not come back; say what holds instead",
-        metadata={"state": Trust.REJECTED},
-    )
+        raise RestatedError(looks_like, " in other order")
+    if looks_like is None:
+        return _store_new(transaction, prepared, saying, storing, vector)
+    held = replace(storing, trust=Trust.HELD)
+    stored = _store_new(transaction, prepared, saying, held, vector)
+    like = find_of_value(connection, looks_like.value_hash, looks_like.scope)
+    keep_queue(transaction, stored.id, stored.state, EventSeq(stored.event), like=like)
+    return stored
 
 
 def _known_text(connection: Connection, known: KnownNote) -> KnownTextError:
@@ -181,16 +223,15 @@ def _store_new(
     transaction: Transaction,
     prepared: PreparedNote,
     saying: Saying,
-    new_id: NewId,
+    storing: Storing,
     vector: TitleVector | None,
-    trust: Trust,
 ) -> StoredReply:
     connection, note = transaction.connection, prepared.note
-    note_id = new_id(transaction.at_ms)
+    note_id = storing.new_id(transaction.at_ms)
     similar = _similar_to(transaction, prepared, vector)
     seq = insert_note(connection, *_rows_of(transaction, prepared, note_id))
     state = NoteState(
-        trust=trust,
+        trust=storing.trust,
         valid_from_ms=note.valid_from_ms,
         valid_to_ms=note.valid_to_ms,
         expires_at_ms=note.expires_at_ms,
@@ -208,6 +249,8 @@ def _store_new(
         )
     )
     insert_state(connection, note_id, state, event)
+    if state.trust is Trust.CANDIDATE:
+        keep_queue(transaction, note_id, state, event)
     add_keywords(connection, note_id, note.keywords, transaction.at_ms)
     add_sources(connection, note_id, note.sources, transaction.at_ms)
     set_applies_to(connection, note_id, prepared.applies_to, transaction.at_ms)

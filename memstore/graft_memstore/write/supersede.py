@@ -11,6 +11,7 @@ from graft_memstore.model import Condition, EventSeq, Lifecycle, NoteId
 from graft_memstore.store.successors import join_successor, read_heads
 from graft_memstore.store.transaction import Transaction
 from graft_memstore.visibility import condition_of
+from graft_memstore.write.proposal import Proposal
 from graft_memstore.write.state_change import (
     Present,
     Saying,
@@ -31,6 +32,7 @@ def supersede(transaction: Transaction, old_id: NoteId, new_id: NoteId, saying: 
         SupersedingCycleError: the old one has replaced the new one.
         WrongStateError: the old one's state does not take it, or searches do not show the new one.
         NotAllowedError: the caller's role may not say it.
+        ReviewerNeededError: the caller's role may propose it.
     """
     connection = transaction.connection
     if old_id == new_id:
@@ -48,7 +50,8 @@ def supersede(transaction: Transaction, old_id: NoteId, new_id: NoteId, saying: 
             f"what it says holds again, save it anew with: graft insert --supersedes {old_id}",
             metadata=state_facts(new) | {"head": old_id},
         )
-    check_allowed(Verb.SUPERSEDE, old, saying.caller)
+    proposal = Proposal(verb=Verb.SUPERSEDE, note_id=old_id, by=new_id)
+    check_allowed(Verb.SUPERSEDE, old, saying.caller, proposal)
     _check_shown(new, transaction.at_ms)
     event = record_state(transaction, Verb.SUPERSEDE, old, after(Verb.SUPERSEDE, old.state), saying)
     join_successor(connection, old_id, new_id, transaction.at_ms)

@@ -2,13 +2,12 @@
 
 from graft.wire.errors import (
     EventNotFoundError,
-    NotAllowedError,
     NotLastChangeError,
     SupersedingCycleError,
     WrongStateError,
 )
-from graft_memstore.lifecycle import MAY_UNDO, Verb
-from graft_memstore.model import EventSeq, Lifecycle, NoteId
+from graft_memstore.lifecycle import Ruling, Verb, ruling_of_undo
+from graft_memstore.model import USER_SCOPE, EventSeq, Lifecycle, NoteId, Trust
 from graft_memstore.store.database import Connection
 from graft_memstore.store.events import Event, read_event
 from graft_memstore.store.notes import read_stored
@@ -19,12 +18,16 @@ from graft_memstore.store.successors import (
     read_heads,
     successor_until,
 )
+from graft_memstore.store.tombstones import find_rejected_value, lift_tombstone
 from graft_memstore.store.transaction import Transaction
+from graft_memstore.store.values import value_of
+from graft_memstore.write.proposal import Proposal, ReviewerNeededError
 from graft_memstore.write.state_change import (
+    Present,
     Saying,
-    check_role,
     read_present,
     record_state,
+    role_refused,
     state_facts,
 )
 
@@ -37,12 +40,12 @@ def undo(transaction: Transaction, event_seq: int, saying: Saying) -> tuple[Note
     Raises:
         EventNotFoundError: there is no such event.
         NotLastChangeError: it is not the last change of its note, or changed no state.
-        NotAllowedError: the caller's role may not take it back.
-        WrongStateError: the note is gone, or was only just stored.
+        NotAllowedError: the caller's role may take nothing back.
+        ReviewerNeededError: the caller's role may propose it.
+        WrongStateError: the note is gone, was only just stored, or was rejected for every scope.
         SupersedingCycleError: its successor has been superseded by it meanwhile.
     """
     connection = transaction.connection
-    check_role(Verb.UNDO, saying.caller)
     event = _event(connection, event_seq)
     note_id = _note_of(connection, event)
     last, *before = read_last_states(connection, note_id)
@@ -58,9 +61,12 @@ def undo(transaction: Transaction, event_seq: int, saying: Saying) -> tuple[Note
             f"event {event.seq} stored note {note_id}; take it away with: graft retire {note_id}",
             metadata=state_facts(present),
         )
-    _check_role(event, saying)
+    _check_role(event, note_id, saying)
     _rejoin(transaction, note_id, last, before[0])
-    return note_id, record_state(transaction, Verb.UNDO, present, before[0].state, saying)
+    undone = record_state(transaction, Verb.UNDO, present, before[0].state, saying)
+    if last.state.trust is Trust.REJECTED and before[0].state.trust is not Trust.REJECTED:
+        _lift(transaction, present, undone)
+    return note_id, undone
 
 
 def _event(connection: Connection, event_seq: int) -> Event:
@@ -85,11 +91,32 @@ def _note_of(connection: Connection, event: Event) -> NoteId:
     return event.note_id
 
 
-def _check_role(event: Event, saying: Saying) -> None:
-    role = saying.caller.actor
-    if event.actor != role or event.action not in MAY_UNDO.get(role, frozenset()):
-        raise NotAllowedError(
-            f"event {event.seq} ({event.action} by {event.actor}) is taken back by a reviewer alone"
+def _check_role(event: Event, note_id: NoteId, saying: Saying) -> None:
+    ruling = ruling_of_undo(event.action, event.actor, saying.caller.actor)
+    if ruling is Ruling.REFUSED:
+        raise role_refused(Verb.UNDO, saying.caller)
+    if ruling is Ruling.PROPOSED:
+        raise ReviewerNeededError(
+            f"event {event.seq} ({event.action} by {event.actor}) is taken back by a reviewer "
+            "alone",
+            Proposal(verb=Verb.UNDO, note_id=note_id, event=event.seq),
+        )
+
+
+def _lift(transaction: Transaction, present: Present, event: EventSeq) -> None:
+    """Let what a note says be said again: it is believed again.
+
+    Raises:
+        WrongStateError: it was rejected in the scope of every scope, by another note.
+    """
+    connection, scope = transaction.connection, present.stored.scope
+    value = value_of(connection, present.id)
+    lift_tombstone(connection, value, scope, event=event, at_ms=transaction.at_ms)
+    if find_rejected_value(connection, value, scope) is not None:
+        raise WrongStateError(
+            f"what note {present.id} says was rejected in every scope, with a note of the scope "
+            f"{USER_SCOPE}; take that back first",
+            metadata=state_facts(present),
         )
 
 

@@ -128,6 +128,13 @@ class EventNotFoundError(ServiceError):
     code = grpc.StatusCode.NOT_FOUND
 
 
+class ItemNotFoundError(ServiceError):
+    """The review queue has no item of this number."""
+
+    reason = errors_pb2.ERROR_REASON_ITEM_NOT_FOUND
+    code = grpc.StatusCode.NOT_FOUND
+
+
 class ProfileExistsError(ServiceError):
     """A profile of this name is there already."""
 
@@ -196,6 +203,27 @@ class NotAllowedError(ServiceError):
 
     reason = errors_pb2.ERROR_REASON_NOT_ALLOWED
     code = grpc.StatusCode.PERMISSION_DENIED
+
+
+class ProposedError(ServiceError):
+    """It was not done: it waits for a reviewer."""
+
+    reason = errors_pb2.ERROR_REASON_PROPOSED
+    code = grpc.StatusCode.FAILED_PRECONDITION
+
+
+class NoReviewerError(ServiceError):
+    """No reviewer has been set up."""
+
+    reason = errors_pb2.ERROR_REASON_NO_REVIEWER
+    code = grpc.StatusCode.FAILED_PRECONDITION
+
+
+class TooManyAttemptsError(ServiceError):
+    """Wrong passphrases came shortly before."""
+
+    reason = errors_pb2.ERROR_REASON_TOO_MANY_ATTEMPTS
+    code = grpc.StatusCode.RESOURCE_EXHAUSTED
 
 
 class BusyError(ServiceError):

@@ -1,6 +1,6 @@
 from dataclasses import replace
 from datetime import UTC, datetime
-from typing import get_args
+from typing import Any, get_args
 
 import pytest
 
@@ -11,6 +11,7 @@ from graft.memory.v1 import (
     notes_service_pb2,
     profiles_service_pb2,
     recall_service_pb2,
+    review_service_pb2,
 )
 from graft_client import (
     gate_operations,
@@ -20,7 +21,10 @@ from graft_client import (
     recall_operations,
     receipt_operations,
     results,
+    review_operations,
+    reviews,
 )
+from graft_client.authority import Oracle, OracleKind
 from graft_client.calls import BATCH_NOTES, batches
 from graft_client.errors import InputError
 from graft_client.operation import Operation
@@ -31,6 +35,7 @@ from graft_client.scope import ScopeChoice
 from graft_client.times import to_milliseconds
 
 USER = ScopeChoice(scopes=("user",))
+APPROVAL = review_operations.Decision(item=1, decision="approve", note="", reason="r")
 SERVICES = {
     f"/{service.full_name}/{method.name}": (
         method.input_type.full_name,
@@ -42,6 +47,7 @@ SERVICES = {
         notes_service_pb2,
         profiles_service_pb2,
         recall_service_pb2,
+        review_service_pb2,
     )
     for service in module.DESCRIPTOR.services_by_name.values()
     for method in service.methods
@@ -64,6 +70,14 @@ def every_operation() -> list[Operation]:  # type: ignore[type-arg] # of all kin
         ),
         lifecycle_operations.set_times("p", "id", {}, reason="r", request_id="r"),
         lifecycle_operations.undo("p", 1, reason="r", request_id="r"),
+        review_operations.verify("p", "id", Oracle(kind="run"), reason="r", request_id="r"),
+        review_operations.get_reviewer(),
+        review_operations.set_reviewer("p", "phrase", ""),
+        review_operations.open_session("p", "phrase"),
+        review_operations.close_session("token"),
+        review_operations.list_page("p", USER, (), decided=False, page_token=""),
+        review_operations.get_item("p", 1),
+        review_operations.decide("p", APPROVAL, request_id="r"),
         recall_operations.query("p", USER, "t", embed_tokens_max=0, context=()),
         recall_operations.retrieve("p", USER, recall_operations.Search(text="t")),
         recall_operations.explore("p", USER, recall_operations.Walk(text="t")),
@@ -111,6 +125,15 @@ def test_the_words_for_states_kinds_and_sources_are_those_of_the_protos() -> Non
         for name in note_pb2.NoteCondition.DESCRIPTOR.values_by_name
     }
 
+    def words(enum: Any, prefix: str) -> set[str]:
+        names = set(enum.DESCRIPTOR.values_by_name) - {f"{prefix}UNSPECIFIED"}
+        return {name.removeprefix(prefix).lower().replace("_", "-") for name in names}
+
+    assert set(get_args(OracleKind)) == words(note_pb2.OracleKind, "ORACLE_KIND_")
+    kinds_of_items = words(review_service_pb2.ReviewKind, "REVIEW_KIND_")
+    assert set(get_args(reviews.ReviewKind)) == kinds_of_items
+    decisions = words(review_service_pb2.ReviewDecision, "REVIEW_DECISION_")
+    assert set(get_args(reviews.ReviewDecision)) == decisions
     assert set(get_args(Condition)) == conditions - {"unspecified"}
     assert set(results.STATES) == states - {"unspecified"}
     assert set(get_args(results.Fit)) == fits - {"unspecified"}

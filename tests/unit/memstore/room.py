@@ -16,6 +16,7 @@ from graft_memstore.lifecycle import Verb
 from graft_memstore.model import Caller, NewNote, Note, NoteId
 from graft_memstore.recall.index import VectorIndex
 from graft_memstore.recall.similar import SimilarNotes
+from graft_memstore.review.reviewer import Reviewer, ReviewerParts
 from graft_memstore.store.database import Connection
 from graft_memstore.store.edges_pending import count_asked
 from graft_memstore.store.filesystem import read_mounts
@@ -23,6 +24,7 @@ from graft_memstore.store.full_notes import read_full_notes
 from graft_memstore.store.pending import count_pending
 from graft_memstore.store.profile import Profile
 from graft_memstore.store.profiles import Profiles, StoreOptions
+from graft_memstore.store.reviewer_file import ReviewerFiles
 from graft_memstore.upkeep.upkeep import Upkeep
 from graft_memstore.write.change import Changed, ChangeOrder, change_note
 from graft_memstore.write.delete import DeleteOrder, DeleteReply, take_away
@@ -89,6 +91,15 @@ class Room:
             self.upkeep.watch if watched else lambda _: None
         )
         self.on_close: Callable[[Profile[VectorIndex]], None] = self.upkeep.forget
+        self.reviewer = Reviewer(
+            ReviewerParts(
+                files=ReviewerFiles(root / "audit"),
+                open=self.profiles.open,
+                now_ms=self.clock,
+                seconds=lambda: self.clock.ms / 1_000,
+                random=os.urandom,
+            )
+        )
         self.inserter = Inserter(self.embedder, SimilarNotes(self.clock), IdMaker(os.urandom))
 
     @property

@@ -5,8 +5,20 @@ from itertools import product
 import apsw
 import pytest
 
-from graft_memstore.lifecycle import MAY, MAY_UNDO, TRANSITIONS, Verb, after, allows
-from graft_memstore.model import Lifecycle, NoteState, Trust
+from graft_memstore.lifecycle import (
+    AGENT,
+    REVIEWER,
+    TRANSITIONS,
+    WAITING,
+    Ruling,
+    Verb,
+    after,
+    allows,
+    may_erase,
+    ruling_of,
+    ruling_of_undo,
+)
+from graft_memstore.model import Caller, Lifecycle, NoteState, Oracle, OracleKind, Trust
 from graft_memstore.visibility import CONDITION, condition_of
 from graft_memstore.write.state_change import DONE
 
@@ -21,9 +33,64 @@ def test_every_verb_but_undo_has_its_row_and_its_word() -> None:
     assert set(DONE) == set(Verb)
 
 
-def test_an_agent_may_say_every_verb_and_take_back_all_but_a_rejection() -> None:
-    assert {"agent": frozenset(Verb)} == MAY
-    assert {"agent": frozenset(Verb) - {Verb.REJECT}} == MAY_UNDO
+REVIEWED = Oracle(kind=OracleKind.REVIEWER, actor=REVIEWER)
+CLAIMED = Oracle(kind=OracleKind.RUN, command="make test")
+
+
+def rulings(state: NoteState, role: str) -> dict[Verb, Ruling]:
+    return {verb: ruling_of(verb, state, role) for verb in TRANSITIONS}
+
+
+@pytest.mark.parametrize("oracle", [None, CLAIMED])
+def test_an_agent_may_say_all_but_approve_of_what_no_reviewer_verified(
+    oracle: Oracle | None,
+) -> None:
+    found = rulings(NoteState(oracle=oracle), AGENT)
+
+    assert found.pop(Verb.APPROVE) is Ruling.REFUSED
+    assert set(found.values()) == {Ruling.DONE}
+
+
+@pytest.mark.parametrize("trust", [Trust.VERIFIED, Trust.DISPUTED, Trust.STALE])
+def test_of_what_a_reviewer_verified_an_agent_may_doubt_and_propose_alone(trust: Trust) -> None:
+    found = rulings(NoteState(trust=trust, oracle=REVIEWED), AGENT)
+
+    assert {verb for verb, ruling in found.items() if ruling is Ruling.DONE} == {
+        Verb.DISPUTE,
+        Verb.MARK_STALE,
+    }
+    assert {verb for verb, ruling in found.items() if ruling is Ruling.REFUSED} == {Verb.APPROVE}
+
+
+@pytest.mark.parametrize("trust", sorted(WAITING))
+def test_an_agent_s_check_takes_no_note_past_the_reviewer(trust: Trust) -> None:
+    assert ruling_of(Verb.VERIFY, NoteState(trust=trust), AGENT) is Ruling.PROPOSED
+
+
+def test_a_reviewer_may_say_everything_and_nobody_else_anything() -> None:
+    state = NoteState(trust=Trust.VERIFIED, oracle=REVIEWED)
+
+    assert set(rulings(state, REVIEWER).values()) == {Ruling.DONE}
+    assert set(rulings(NoteState(), "guest").values()) == {Ruling.REFUSED}
+    assert ruling_of_undo(Verb.RETIRE, "guest", "guest") is Ruling.REFUSED
+
+
+def test_an_agent_takes_back_what_agents_did_but_a_rejection() -> None:
+    for verb in set(TRANSITIONS) - {Verb.REJECT}:
+        assert ruling_of_undo(verb, AGENT, AGENT) is Ruling.DONE
+        assert ruling_of_undo(verb, REVIEWER, AGENT) is Ruling.PROPOSED
+        assert ruling_of_undo(verb, AGENT, REVIEWER) is Ruling.DONE
+    assert ruling_of_undo(Verb.REJECT, AGENT, AGENT) is Ruling.PROPOSED
+
+
+def test_deleting_erases_by_the_person_s_door_until_there_is_a_reviewer() -> None:
+    person, agent, reviewer = Caller(door="cli"), Caller(door="mcp"), Caller(actor=REVIEWER)
+
+    assert may_erase(person, has_reviewer=False)
+    assert not may_erase(agent, has_reviewer=False)
+    assert may_erase(reviewer, has_reviewer=True)
+    assert not may_erase(person, has_reviewer=True)
+    assert not may_erase(agent, has_reviewer=True)
 
 
 @pytest.mark.parametrize("state", STATES)
@@ -39,7 +106,9 @@ def test_what_is_not_active_can_only_be_restored_or_rejected(state: NoteState) -
 
 @pytest.mark.parametrize("state", STATES)
 @pytest.mark.parametrize("verb", list(TRANSITIONS))
-def test_no_verb_but_restore_shows_what_was_hidden(verb: Verb, state: NoteState) -> None:
+def test_no_verb_but_restore_and_approve_shows_what_was_hidden(
+    verb: Verb, state: NoteState
+) -> None:
     if not allows(verb, state):
         return
 
@@ -47,16 +116,16 @@ def test_no_verb_but_restore_shows_what_was_hidden(verb: Verb, state: NoteState)
 
     hidden = condition_of(state, NOW_MS) != "shown"
     if hidden and condition_of(becomes, NOW_MS) == "shown":
-        assert verb is Verb.RESTORE
-        assert becomes.trust is state.trust
+        assert verb in {Verb.RESTORE, Verb.APPROVE}
+        assert becomes.trust is state.trust or verb is Verb.APPROVE
 
 
 @pytest.mark.parametrize("trust", list(Trust))
-def test_nothing_but_a_rejection_is_said_of_what_waits_for_a_reviewer(trust: Trust) -> None:
+def test_what_is_held_can_only_be_approved_or_taken_away(trust: Trust) -> None:
     taken = {verb for verb in TRANSITIONS if allows(verb, NoteState(trust=trust))}
 
     if trust is Trust.HELD:
-        assert taken == {Verb.REJECT, Verb.RETIRE}
+        assert taken == {Verb.APPROVE, Verb.REJECT, Verb.RETIRE}
     if trust is Trust.REJECTED:
         assert taken == {Verb.RETIRE, Verb.SUPERSEDE}
 

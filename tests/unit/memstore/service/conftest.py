@@ -12,6 +12,7 @@ from graft.memory.v1 import (
     lifecycle_service_pb2_grpc,
     notes_service_pb2_grpc,
     profiles_service_pb2_grpc,
+    review_service_pb2_grpc,
 )
 from graft.wire.models import RegistryError
 from graft.wire.server import Activity, build_server
@@ -21,6 +22,7 @@ from graft_memstore.service.daemon import DaemonParts, DaemonServicer
 from graft_memstore.service.lifecycle import LifecycleServicer
 from graft_memstore.service.notes import NotesServicer
 from graft_memstore.service.profiles import ProfilesServicer
+from graft_memstore.service.review import ReviewServicer
 
 
 class FakeProcess:
@@ -47,6 +49,7 @@ class Stubs:
 
     notes: notes_service_pb2_grpc.NotesServiceStub
     lifecycle: lifecycle_service_pb2_grpc.LifecycleServiceStub
+    review: review_service_pb2_grpc.ReviewServiceStub
     profiles: profiles_service_pb2_grpc.ProfilesServiceStub
     daemon: daemon_service_pb2_grpc.DaemonServiceStub
     process: FakeProcess
@@ -75,10 +78,13 @@ def stubs(room: Room) -> Iterator[Stubs]:
     activity = Activity(NOT_USE)
     server = build_server("graft.memory", activity)
     notes_service_pb2_grpc.add_NotesServiceServicer_to_server(
-        NotesServicer(room.profiles, room.inserter), server
+        NotesServicer(room.profiles, room.inserter, room.reviewer), server
     )
     lifecycle_service_pb2_grpc.add_LifecycleServiceServicer_to_server(
-        LifecycleServicer(room.profiles), server
+        LifecycleServicer(room.profiles, room.reviewer), server
+    )
+    review_service_pb2_grpc.add_ReviewServiceServicer_to_server(
+        ReviewServicer(room.profiles, room.reviewer), server
     )
     profiles_service_pb2_grpc.add_ProfilesServiceServicer_to_server(
         ProfilesServicer(room.profiles, room.upkeep, model_names), server
@@ -88,6 +94,7 @@ def stubs(room: Room) -> Iterator[Stubs]:
             DaemonParts(
                 profiles=room.profiles,
                 upkeep=room.upkeep,
+                reviewer=room.reviewer,
                 embedder=room.embedder,
                 process=process,
                 reports=reports,
@@ -102,6 +109,7 @@ def stubs(room: Room) -> Iterator[Stubs]:
         yield Stubs(
             notes=notes_service_pb2_grpc.NotesServiceStub(channel),
             lifecycle=lifecycle_service_pb2_grpc.LifecycleServiceStub(channel),
+            review=review_service_pb2_grpc.ReviewServiceStub(channel),
             profiles=profiles_service_pb2_grpc.ProfilesServiceStub(channel),
             daemon=daemon_service_pb2_grpc.DaemonServiceStub(channel),
             process=process,

@@ -9,7 +9,9 @@ import pytest
 
 from graft.wire.ecosystems import Ecosystem
 from graft_memstore.model import (
+    Decision,
     EdgeKind,
+    ItemKind,
     Lifecycle,
     ModelRole,
     NoteKind,
@@ -28,6 +30,7 @@ SHIPPED = {
     4: "bb77cebaf7a2e438e15b00cc5e3aaec212ac56b16072300260bb93add697b6d5",
     5: "69a40f490e8b155256814b4658e13b9611389292bafbe629cee6add3e4ab3bbe",
     6: "cd101913a6307b24452c04470ff3079346b6388fcf187833b418fe49544da75d",
+    7: "befc63107322441b359c080b3e4c2276308fa2b0d9cd1fbc892904484eb1669b",
 }
 
 
@@ -79,18 +82,20 @@ def test_two_that_open_a_new_file_at_once_both_get_it_whole(tmp_path: Path) -> N
         ("what", set(PendingKind)),
         ("role", set(ModelRole)),
         ("ecosystem", set(Ecosystem)),
+        ("decision", set(Decision)),
     ],
 )
 def test_the_schema_allows_exactly_the_words_of_the_model(column: str, values: set[str]) -> None:
     assert values in _allowed(column)
 
 
-def test_the_schema_allows_exactly_the_kinds_of_notes_sources_and_edges() -> None:
+def test_the_schema_allows_exactly_the_kinds_of_notes_sources_edges_and_items() -> None:
     kinds = _allowed("kind")
 
     assert set(NoteKind) in kinds
     assert set(SourceKind) in kinds
     assert set(EdgeKind) in kinds
+    assert set(ItemKind) in kinds
 
 
 def _allowed(column: str) -> list[set[str]]:

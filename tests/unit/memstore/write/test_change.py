@@ -8,9 +8,9 @@ from tests.unit.memstore.room import PERSON, Room
 from graft.wire.errors import (
     BadFieldError,
     EventNotFoundError,
-    NotAllowedError,
     NoteNotFoundError,
     NotLastChangeError,
+    ProposedError,
     RequestIdReusedError,
     SelfReferenceError,
     SupersededAlreadyError,
@@ -302,7 +302,7 @@ def test_what_cannot_be_undone_is_refused(still_room: Room) -> None:
     with pytest.raises(WrongStateError) as refusal:
         still_room.change(Verb.UNDO, event=gone)
     assert refusal.value.metadata["state"] == "deleted"
-    with pytest.raises(NotAllowedError, match="reviewer"):
+    with pytest.raises(ProposedError, match="reviewer"):
         still_room.change(Verb.UNDO, event=reject)
 
 

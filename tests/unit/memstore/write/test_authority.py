@@ -1,0 +1,285 @@
+"""Who may do what to whose note: what an agent may not do is proposed, and nothing else happens."""
+
+from collections.abc import Callable
+
+import pytest
+from tests.unit.memstore.room import AGENT, Room
+
+from graft.wire.errors import (
+    BadFieldError,
+    NotAllowedError,
+    ProposedError,
+    RejectedTextError,
+    WrongStateError,
+)
+from graft_memstore.lifecycle import Verb
+from graft_memstore.model import (
+    Caller,
+    Decision,
+    ItemKind,
+    Lifecycle,
+    NewNote,
+    Oracle,
+    OracleKind,
+    ScopeFilter,
+    Trust,
+)
+from graft_memstore.store.chain import EventDraft
+from graft_memstore.store.review_items import (
+    ItemFilter,
+    ReviewItem,
+    decide_item,
+    read_open_items,
+)
+from graft_memstore.store.rows import change
+from graft_memstore.store.transaction import Transaction
+from graft_memstore.write.change import Time, Times
+
+REVIEWER = Caller(actor="reviewer", door="cli")
+BY_HAND = Oracle(kind=OracleKind.REVIEWER)
+RUN = Oracle(kind=OracleKind.RUN, command="make test", output_digest="0" * 64)
+
+
+def waiting(room: Room) -> list[ReviewItem]:
+    everything = ItemFilter(scope=ScopeFilter(all=True))
+    with room.profile.snapshot() as connection:
+        return read_open_items(connection, everything, count_max=50)
+
+
+def reviewed(room: Room, title: str = "the port is 6432") -> str:
+    note_id = room.insert(title).id
+    room.change(Verb.VERIFY, note_id, caller=REVIEWER, oracle=BY_HAND)
+    return note_id
+
+
+FORBIDDEN: dict[str, Callable[[Room, str], object]] = {
+    "retire": lambda room, note: room.change(Verb.RETIRE, note),
+    "reject": lambda room, note: room.change(Verb.REJECT, note),
+    "supersede": lambda room, note: room.change(
+        Verb.SUPERSEDE, note, by=room.insert("the port is 7000").id
+    ),
+    "set": lambda room, note: room.change(
+        Verb.SET_TIMES, note, times=Times(expires_at=Time(at_ms=5))
+    ),
+    "delete": lambda room, note: room.delete(note, caller=AGENT),
+    "reject a note that says the same": lambda room, _: room.change(
+        Verb.REJECT, room.insert("The Port is 6432").id
+    ),
+}
+
+
+@pytest.mark.parametrize("what", FORBIDDEN)
+def test_what_an_agent_may_not_do_waits_for_the_reviewer(still_room: Room, what: str) -> None:
+    note = reviewed(still_room)
+    before = still_room.note(note).state
+
+    with pytest.raises(ProposedError, match="waits for the reviewer as item") as raised:
+        FORBIDDEN[what](still_room, note)
+
+    assert still_room.note(note).state == before
+    (item,) = waiting(still_room)
+    assert raised.value.metadata["proposal"] == str(item.item_id)
+    assert item.kind is ItemKind.PROPOSAL
+    assert item.event is not None
+
+
+@pytest.mark.parametrize("what", FORBIDDEN)
+def test_an_agent_may_do_all_of_it_to_a_note_that_it_only_claims_to_have_checked(
+    still_room: Room, what: str
+) -> None:
+    note = still_room.insert("the port is 6432").id
+    still_room.change(Verb.VERIFY, note, oracle=RUN)
+
+    FORBIDDEN[what](still_room, note)
+
+    assert waiting(still_room) == []
+
+
+def test_disputing_a_reviewed_note_takes_its_protection_from_it_not(still_room: Room) -> None:
+    note = reviewed(still_room)
+
+    still_room.change(Verb.DISPUTE, note)
+
+    assert still_room.note(note).state.trust is Trust.DISPUTED
+    for verb in (Verb.RETIRE, Verb.REJECT):
+        with pytest.raises(ProposedError):
+            still_room.change(verb, note)
+    with pytest.raises(ProposedError):
+        still_room.change(Verb.VERIFY, note, oracle=RUN)
+
+
+def test_a_proposal_is_made_once_and_not_again_after_it_was_turned_down(still_room: Room) -> None:
+    note = reviewed(still_room)
+    for _ in range(2):
+        with pytest.raises(ProposedError):
+            still_room.change(Verb.RETIRE, note)
+    (item,) = waiting(still_room)
+    events = still_room.count("SELECT count(*) FROM events WHERE action = 'propose'")
+
+    def turn_down(transaction: Transaction) -> None:
+        draft = EventDraft(caller=REVIEWER, action="x", note_id=None, content_hash=b"")
+        event, at_ms = transaction.record(draft), transaction.at_ms
+        connection = transaction.connection
+        decide_item(connection, item.item_id, Decision.REJECT, event=event, at_ms=at_ms)
+
+    still_room.profile.write(turn_down)
+
+    assert events == 1
+    with pytest.raises(NotAllowedError, match="turned this down"):
+        still_room.change(Verb.RETIRE, note)
+    still_room.change(Verb.DISPUTE, note)
+    with pytest.raises(ProposedError):
+        still_room.change(Verb.RETIRE, note)
+
+
+def test_a_correction_of_a_reviewed_note_is_kept_as_a_candidate(still_room: Room) -> None:
+    note = reviewed(still_room)
+
+    stored = still_room.insert(
+        note=NewNote(title="the port is 7000", supersedes=note, reason="it moved")
+    )
+
+    assert stored.trust is Trust.CANDIDATE
+    assert stored.superseded is None
+    assert still_room.note(note).state.lifecycle is Lifecycle.ACTIVE
+    found = {each.kind: each for each in waiting(still_room)}
+    assert found[ItemKind.PROPOSAL].item_id == stored.proposal
+    assert found[ItemKind.PROPOSAL].other_id == stored.id
+    assert found[ItemKind.CANDIDATE].note_id == stored.id
+
+
+def test_an_agent_takes_back_neither_a_rejection_nor_what_a_reviewer_did(still_room: Room) -> None:
+    note = still_room.insert("the port is 6432").id
+    other = still_room.insert("the port is 7000").id
+    rejected = still_room.change(Verb.REJECT, note).event
+    retired = still_room.change(Verb.RETIRE, other, caller=REVIEWER).event
+
+    for event in (rejected, retired):
+        with pytest.raises(ProposedError):
+            still_room.change(Verb.UNDO, event=event)
+
+    assert still_room.note(note).state.trust is Trust.REJECTED
+    assert still_room.note(other).state.lifecycle is Lifecycle.RETIRED
+    assert len(waiting(still_room)) == 2
+
+
+def test_a_reviewer_who_takes_back_a_rejection_lets_the_text_be_said_again(
+    still_room: Room,
+) -> None:
+    note = still_room.insert("the port is 6432").id
+    rejected = still_room.change(Verb.REJECT, note).event
+    with pytest.raises(RejectedTextError):
+        still_room.insert("The port is 6432", "")
+    (item,) = waiting(still_room)
+
+    still_room.change(Verb.UNDO, event=rejected, caller=REVIEWER)
+
+    assert item.kind is ItemKind.RESTATED_REJECTION
+    assert still_room.note(note).state.trust is Trust.OBSERVED
+    assert still_room.insert("The port is 6432").trust is Trust.OBSERVED
+    assert still_room.count("SELECT count(*) FROM tombstones WHERE lifted_by IS NOT NULL") == 1
+    again = still_room.change(Verb.REJECT, note)
+    assert again.others == 1
+    with pytest.raises(RejectedTextError):
+        still_room.insert("the port is 6432")
+
+
+def test_what_was_rejected_for_every_scope_is_taken_back_there(still_room: Room) -> None:
+    still_room.insert(note=NewNote(title="the port is 6432", scope="project:x"))
+    everywhere = still_room.insert("the port is 6432").id
+    still_room.change(Verb.REJECT, everywhere)
+    taken_along = still_room.count("SELECT max(seq) FROM events")
+
+    with pytest.raises(WrongStateError, match="every scope"):
+        still_room.change(Verb.UNDO, event=taken_along, caller=REVIEWER)
+
+
+def test_the_queue_counts_how_often_a_rejection_is_run_into(still_room: Room) -> None:
+    note = still_room.insert("the port is 6432").id
+    still_room.change(Verb.REJECT, note)
+
+    for _ in range(3):
+        with pytest.raises(RejectedTextError):
+            still_room.insert("the port is 6432")
+
+    (item,) = waiting(still_room)
+    assert item.measure == 3
+    assert "6432" not in str(item)
+
+
+def test_a_held_note_waits_until_it_is_judged_or_taken_away(still_room: Room) -> None:
+    note = still_room.insert("the staging pooler listens on port 6432").id
+    still_room.change(Verb.REJECT, note)
+    held = still_room.insert("on port 6432 the staging pooler listens").id
+    (item,) = waiting(still_room)
+
+    retired = still_room.change(Verb.RETIRE, held)
+    emptied = waiting(still_room)
+    still_room.change(Verb.UNDO, event=retired.event)
+
+    assert (item.kind, item.note_id, item.detail) == (ItemKind.HELD, held, {"rejected": note})
+    assert emptied == []
+    assert [each.note_id for each in waiting(still_room)] == [held]
+    still_room.change(Verb.APPROVE, held, caller=REVIEWER)
+    assert still_room.note(held).state.trust is Trust.OBSERVED
+    assert waiting(still_room) == []
+
+
+@pytest.mark.parametrize(
+    ("oracle", "error", "says"),
+    [
+        (BY_HAND, NotAllowedError, "by hand"),
+        (None, BadFieldError, "oracle"),
+        (Oracle(kind=OracleKind.COMMIT, commit="abc"), BadFieldError, "whole hash"),
+        (
+            Oracle(kind=OracleKind.RUN, command="x", exit_code=1, output_digest="0" * 64),
+            BadFieldError,
+            "failed",
+        ),
+        (Oracle(kind=OracleKind.RUN, command="x", output_digest="0"), BadFieldError, "SHA-256"),
+        (Oracle(kind=OracleKind.RUN, output_digest="0" * 64), BadFieldError, "command"),
+    ],
+)
+def test_what_verifies_nothing_is_refused(
+    still_room: Room, oracle: Oracle | None, error: type[Exception], says: str
+) -> None:
+    note = still_room.insert().id
+
+    with pytest.raises(error, match=says):
+        still_room.change(Verb.VERIFY, note, oracle=oracle)
+
+    assert still_room.note(note).state.trust is Trust.OBSERVED
+
+
+def test_a_note_tells_by_what_it_was_verified_and_the_log_would_notice_another_word(
+    still_room: Room,
+) -> None:
+    note = still_room.insert().id
+
+    still_room.change(Verb.VERIFY, note, oracle=RUN)
+
+    state = still_room.note(note).state
+    assert state.trust is Trust.VERIFIED
+    assert state.oracle is not None
+    assert (state.oracle.command, state.oracle.actor, state.oracle.session) == (
+        "make test",
+        "agent",
+        "s-1",
+    )
+    with still_room.profile.snapshot() as connection:
+        assert still_room.profile.chain.verify(connection).ok
+    forged = "UPDATE note_states SET oracle = replace(oracle, '\"run\"', '\"reviewer\"')"
+    still_room.profile.run(lambda connection: change(connection, forged, {}))
+    with still_room.profile.snapshot() as connection:
+        assert not still_room.profile.chain.verify(connection).ok
+
+
+def test_an_agent_may_not_approve(still_room: Room) -> None:
+    note = still_room.insert("the staging pooler listens on port 6432").id
+    still_room.change(Verb.REJECT, note)
+    held = still_room.insert("on port 6432 the staging pooler listens").id
+
+    with pytest.raises(NotAllowedError, match="graft review"):
+        still_room.change(Verb.APPROVE, held)
+
+    assert still_room.note(held).state.trust is Trust.HELD
