@@ -10,8 +10,9 @@ from graft_memstore.store.erasures import clean_file, insert_erasure, is_erasing
 from graft_memstore.store.fts import delete_words
 from graft_memstore.store.keywords import delete_unused as delete_unused_keywords
 from graft_memstore.store.keywords import read_keyword_ids
-from graft_memstore.store.notes import delete_note
+from graft_memstore.store.notes import delete_note, read_stored
 from graft_memstore.store.profile import Index, Profile
+from graft_memstore.store.sealed_rows import read_predecessors
 from graft_memstore.store.sources import delete_unused as delete_unused_sources
 from graft_memstore.store.sources import read_source_ids
 from graft_memstore.store.successors import bridge
@@ -25,6 +26,7 @@ from graft_memstore.write.state_change import Saying, read_present, say
 from graft_memstore.write.validate import check_reason
 
 ACTION_DELETE = "delete"
+ACTION_REJOIN = "rejoin"
 
 
 class DeleteOutcome(StrEnum):
@@ -128,6 +130,7 @@ def erase(transaction: Transaction, stored: StoredNote, caller: Caller, reason: 
     keyword_ids = read_keyword_ids(connection, stored.id)
     source_ids = read_source_ids(connection, stored.id)
     bridge(connection, stored.id)
+    replaced = read_predecessors(connection, stored.id)
     # Bits and words are in tables that know no foreign keys, so they go first.
     delete_chunks_of_note(connection, stored.id)
     delete_words(connection, stored.seq)
@@ -135,4 +138,23 @@ def erase(transaction: Transaction, stored: StoredNote, caller: Caller, reason: 
     delete_unused_keywords(connection, keyword_ids)
     delete_unused_sources(connection, source_ids)
     insert_erasure(connection, stored.id, transaction.at_ms)
+    for note_id in replaced:
+        _record_rejoined(transaction, note_id, caller, f"what replaced it, {stored.id}, was erased")
     return event
+
+
+def _record_rejoined(
+    transaction: Transaction, note_id: NoteId, caller: Caller, reason: str
+) -> None:
+    """Record that what replaced a note, now or once, has gone, and with it that it did."""
+    stored = read_stored(transaction.connection, note_id)
+    assert stored is not None, "it was replaced by a note a moment ago"
+    transaction.record(
+        EventDraft(
+            caller=caller,
+            action=ACTION_REJOIN,
+            note_id=note_id,
+            content_hash=stored.content_hash,
+            reason=reason,
+        )
+    )
