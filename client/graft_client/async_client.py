@@ -10,9 +10,11 @@ from types import TracebackType
 from typing import Self, TypeVar, Unpack
 
 from google.protobuf.message import Message
+from typing_extensions import override
 
 from graft_client import gate_operations, operations, receipt_operations, upkeep
 from graft_client.async_connection import AsyncConnection
+from graft_client.async_logbook import AsyncLogCalls
 from graft_client.calls import GATE_SECONDS, REINDEX_POLL_SECONDS, Calls, batches, new_request_id
 from graft_client.connection import Connection
 from graft_client.explanations import ClearedMisses, Explanation, Misses
@@ -46,7 +48,7 @@ ReplyT = TypeVar("ReplyT", bound=Message)
 ResultT = TypeVar("ResultT")
 
 
-class AsyncGraft:
+class AsyncGraft(AsyncLogCalls):
     """One memory, as one asyncio program sees it; what it does is what `Graft` does.
 
     Belongs to the event loop of its first call; close it, or use it in an ``async with``.
@@ -366,5 +368,6 @@ class AsyncGraft:
         connection = Connection(self._services)
         return upkeep.stop_services(self._services, connection, force=force, seconds=self._seconds)
 
+    @override
     async def _call(self, operation: Operation[ReplyT, ResultT]) -> ResultT:
         return await self._connection.call(operation, self._seconds)

@@ -10,6 +10,7 @@ from types import TracebackType
 from typing import Self, TypeVar, Unpack
 
 from google.protobuf.message import Message
+from typing_extensions import override
 
 from graft_client import gate_operations, operations, receipt_operations, upkeep
 from graft_client.calls import GATE_SECONDS, REINDEX_POLL_SECONDS, Calls, batches, new_request_id
@@ -17,6 +18,7 @@ from graft_client.connection import Connection
 from graft_client.explanations import ClearedMisses, Explanation, Misses
 from graft_client.gate_reports import GateReset, GateStep
 from graft_client.history import GotNote
+from graft_client.logbook import LogCalls
 from graft_client.operation import Operation
 from graft_client.operations import Listing
 from graft_client.recall_operations import Search, Walk
@@ -45,7 +47,7 @@ ReplyT = TypeVar("ReplyT", bound=Message)
 ResultT = TypeVar("ResultT")
 
 
-class Graft:
+class Graft(LogCalls):
     """One memory, as one caller sees it.
 
     The services are found and, where nothing answers, started at the first call. Every call has
@@ -389,5 +391,6 @@ class Graft:
             self._services, self._connection, force=force, seconds=self._seconds
         )
 
+    @override
     def _call(self, operation: Operation[ReplyT, ResultT]) -> ResultT:
         return self._connection.call(operation, self._seconds)

@@ -34,6 +34,7 @@ MISSES_MAX = 500
 MISSES = 50
 QUESTION_CHARS_MAX = 1_000
 LOCK_WAIT_SECONDS = 10
+HEAD_BYTES_MAX = 4 << 10
 
 # A line of a .jsonl file holds one note as JSON, where a byte may take six (\u00XX).
 LINE_BYTES_MAX = 8 << 20

@@ -10,6 +10,8 @@ from collections.abc import Sequence
 import grpc
 
 from graft.memory.v1 import (
+    audit_service_pb2,
+    audit_service_pb2_grpc,
     daemon_service_pb2,
     daemon_service_pb2_grpc,
     lifecycle_service_pb2,
@@ -31,6 +33,7 @@ from graft_memstore.embedders import Embedders, extra_obstacle
 from graft_memstore.ids import IdMaker
 from graft_memstore.recall.index import VectorIndex
 from graft_memstore.recall.similar import SimilarNotes
+from graft_memstore.service.audit import AuditServicer
 from graft_memstore.service.daemon import DaemonParts, DaemonServicer
 from graft_memstore.service.given import Giving
 from graft_memstore.service.lifecycle import LifecycleServicer
@@ -47,6 +50,7 @@ from graft_memstore.write.insert import Inserter
 SERVICE = "memstore"
 DOMAIN = "graft.memory"
 
+AUDIT = audit_service_pb2.DESCRIPTOR.services_by_name["AuditService"].full_name
 DAEMON = daemon_service_pb2.DESCRIPTOR.services_by_name["DaemonService"].full_name
 LIFECYCLE = lifecycle_service_pb2.DESCRIPTOR.services_by_name["LifecycleService"].full_name
 NOTES = notes_service_pb2.DESCRIPTOR.services_by_name["NotesService"].full_name
@@ -124,6 +128,9 @@ class Memstore:
         recall_service_pb2_grpc.add_RecallServiceServicer_to_server(
             RecallServicer(self.profiles, self.embedders, self.upkeep.scribe), server
         )
+        audit_service_pb2_grpc.add_AuditServiceServicer_to_server(
+            AuditServicer(self.profiles), server
+        )
         profiles_service_pb2_grpc.add_ProfilesServiceServicer_to_server(
             ProfilesServicer(self.profiles, self.upkeep, self._settings.model_names), server
         )
@@ -140,7 +147,7 @@ class Memstore:
             ),
             server,
         )
-        names = (NOTES, LIFECYCLE, RECALL, PROFILES, DAEMON)
+        names = (NOTES, LIFECYCLE, RECALL, PROFILES, AUDIT, DAEMON)
         set_serving(control.health, names, serving=True)
         threading.Thread(target=self.resume, name="resume", daemon=True).start()
         return names

@@ -36,6 +36,7 @@ COMMANDS = {
     "set": Entry("lifecycle", "set_times"),
     "undo": Entry("lifecycle", "undo"),
     "delete": Entry("notes", "delete"),
+    "log": Entry("log", "log"),
     "stats": Entry("notes", "stats"),
     "reindex": Entry("profiles", "reindex"),
     "profile": Entry("profiles", "profile"),

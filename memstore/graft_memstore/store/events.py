@@ -149,19 +149,19 @@ def read_hash(connection: apsw.Connection, seq: int) -> bytes | None:
 def read_event(connection: apsw.Connection, seq: int) -> Event | None:
     """Return an event, None when it is not there."""
     row = select_one(connection, SELECT_EVENT, {"seq": seq})
-    return None if row is None else _event_from(row)
+    return None if row is None else event_from(row)
 
 
 def read_events_after(connection: apsw.Connection, after: int, count_max: int) -> list[Event]:
     """Return a page of the trail."""
     rows = select(connection, SELECT_EVENTS_AFTER, {"after": after, "count_max": count_max})
-    return [_event_from(row) for row in rows]
+    return [event_from(row) for row in rows]
 
 
 def read_events_of(connection: apsw.Connection, note_id: NoteId) -> list[Event]:
     """Return all that happened to a note, in order."""
     rows = select(connection, SELECT_EVENTS_OF_NOTE, {"note_id": note_id})
-    return [_event_from(row) for row in rows]
+    return [event_from(row) for row in rows]
 
 
 def read_notes_gone(
@@ -172,7 +172,8 @@ def read_notes_gone(
     return [(row[0], NoteId(row[1])) for row in rows]
 
 
-def _event_from(row: Row) -> Event:
+def event_from(row: Row) -> Event:
+    """Read an event from `COLUMNS`."""
     seq, at, actor, channel, door, action, note_id, digest, state_digest, *rest = row
     reason, prev, own, rows_digest, tombstones, count = rest
     return Event(

@@ -5,6 +5,7 @@ from typing import get_args
 import pytest
 
 from graft.memory.v1 import (
+    audit_service_pb2,
     daemon_service_pb2,
     lifecycle_service_pb2,
     note_pb2,
@@ -13,6 +14,7 @@ from graft.memory.v1 import (
     recall_service_pb2,
 )
 from graft_client import (
+    audit_operations,
     gate_operations,
     lifecycle_operations,
     limits,
@@ -37,6 +39,7 @@ SERVICES = {
         method.output_type.full_name,
     )
     for module in (
+        audit_service_pb2,
         daemon_service_pb2,
         lifecycle_service_pb2,
         notes_service_pb2,
@@ -71,6 +74,9 @@ def every_operation() -> list[Operation]:  # type: ignore[type-arg] # of all kin
         receipt_operations.explain("p", "id"),
         receipt_operations.misses("p", USER, limit=0),
         receipt_operations.clear_misses("p", USER, request_id="r"),
+        audit_operations.log_page("p", audit_operations.LogFilter(), 0),
+        audit_operations.verify_log("p", None),
+        audit_operations.log_head("p"),
         operations.profiles(),
         operations.add_profile("p"),
         operations.start_reindex("p", "m"),

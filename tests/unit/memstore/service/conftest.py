@@ -8,6 +8,7 @@ import pytest
 from tests.unit.memstore.room import Room
 
 from graft.memory.v1 import (
+    audit_service_pb2_grpc,
     daemon_service_pb2_grpc,
     lifecycle_service_pb2_grpc,
     notes_service_pb2_grpc,
@@ -18,6 +19,7 @@ from graft.wire.models import RegistryError
 from graft.wire.server import Activity, build_server
 from graft_memstore.embedder_process import EmbedderReport
 from graft_memstore.serve import NOT_USE
+from graft_memstore.service.audit import AuditServicer
 from graft_memstore.service.daemon import DaemonParts, DaemonServicer
 from graft_memstore.service.given import Giving
 from graft_memstore.service.lifecycle import LifecycleServicer
@@ -51,6 +53,7 @@ class Stubs:
     notes: notes_service_pb2_grpc.NotesServiceStub
     lifecycle: lifecycle_service_pb2_grpc.LifecycleServiceStub
     recall: recall_service_pb2_grpc.RecallServiceStub
+    audit: audit_service_pb2_grpc.AuditServiceStub
     profiles: profiles_service_pb2_grpc.ProfilesServiceStub
     daemon: daemon_service_pb2_grpc.DaemonServiceStub
     process: FakeProcess
@@ -84,6 +87,7 @@ def stubs(room: Room) -> Iterator[Stubs]:
     lifecycle_service_pb2_grpc.add_LifecycleServiceServicer_to_server(
         LifecycleServicer(room.profiles), server
     )
+    audit_service_pb2_grpc.add_AuditServiceServicer_to_server(AuditServicer(room.profiles), server)
     recall_service_pb2_grpc.add_RecallServiceServicer_to_server(
         RecallServicer(room.profiles, room.embedder, room.upkeep.scribe), server
     )
@@ -110,6 +114,7 @@ def stubs(room: Room) -> Iterator[Stubs]:
             notes=notes_service_pb2_grpc.NotesServiceStub(channel),
             lifecycle=lifecycle_service_pb2_grpc.LifecycleServiceStub(channel),
             recall=recall_service_pb2_grpc.RecallServiceStub(channel),
+            audit=audit_service_pb2_grpc.AuditServiceStub(channel),
             profiles=profiles_service_pb2_grpc.ProfilesServiceStub(channel),
             daemon=daemon_service_pb2_grpc.DaemonServiceStub(channel),
             process=process,
