@@ -40,6 +40,7 @@ from graft_memstore.service.lifecycle import LifecycleServicer
 from graft_memstore.service.notes import NotesServicer
 from graft_memstore.service.profiles import ProfilesServicer
 from graft_memstore.service.recall import RecallServicer
+from graft_memstore.service.refusals import RefusalRecorder
 from graft_memstore.settings import MemstoreSettings
 from graft_memstore.store.profiles import Profiles, StoreOptions
 from graft_memstore.upkeep.closer import Closer
@@ -73,6 +74,7 @@ def serve(settings: MemstoreSettings, ready_fd: int | None) -> int:
             idle_minutes=settings.values.number("idle_minutes"),
             ready_fd=ready_fd,
             not_use=NOT_USE,
+            inside=(RefusalRecorder(memstore.profiles, memstore.upkeep.scribe),),
         ),
         register=memstore.register,
         busy=memstore.upkeep.busy,

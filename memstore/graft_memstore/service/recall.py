@@ -221,7 +221,8 @@ class RecallServicer(recall_service_pb2_grpc.RecallServiceServicer):
         """Erase questions that nothing answered."""
         deadline = Deadline.of_call(context)
         with self._profiles.use(request.profile, deadline.for_work()) as profile:
-            return clear_misses(profile, self._scribe(profile.name), request, deadline)
+            scribe = self._scribe(profile.name)
+            return clear_misses(profile, scribe, request, caller_of(context), deadline)
 
     @override
     def Explain(

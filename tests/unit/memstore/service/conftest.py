@@ -26,6 +26,7 @@ from graft_memstore.service.lifecycle import LifecycleServicer
 from graft_memstore.service.notes import NotesServicer
 from graft_memstore.service.profiles import ProfilesServicer
 from graft_memstore.service.recall import RecallServicer
+from graft_memstore.service.refusals import RefusalRecorder
 
 
 class FakeProcess:
@@ -80,7 +81,8 @@ def stubs(room: Room) -> Iterator[Stubs]:
         return [EmbedderReport(model="fake", state="ready", pid=7, backend="cpu")]
 
     activity = Activity(NOT_USE)
-    server = build_server("graft.memory", activity)
+    recorder = RefusalRecorder(room.profiles, room.upkeep.scribe)
+    server = build_server("graft.memory", activity, [recorder])
     notes_service_pb2_grpc.add_NotesServiceServicer_to_server(
         NotesServicer(room.profiles, room.inserter, Giving(room.upkeep.scribe)), server
     )

@@ -146,14 +146,14 @@ def test_before_uses_were_counted_nobody_knows_what_was_never_used(still_room: R
 
 
 def test_the_ledger_keeps_the_newest_when_too_much_waits() -> None:
-    ledger = Ledger()
+    ledger = Ledger(lambda: 0.0)
     for number in range(GIVEN_MAX + 1):
         ledger.add(given(f"{number:032x}"))
 
-    taken = ledger.take()
+    taken = ledger.take().given
     ledger.add(given("f" * 32))
     ledger.put_back()
-    again = ledger.take()
+    again = ledger.take().given
 
     assert [len(taken), len(again)] == [GIVEN_MAX, GIVEN_MAX]
     assert taken[0].note_id == f"{1:032x}"
