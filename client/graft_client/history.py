@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from datetime import datetime
 
+from graft_client.notices import Notice
 from graft_client.results import Note
 
 
@@ -23,9 +24,10 @@ class Uses:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GotNote(Note):
-    """A note that was asked for by its id, and how often it was used."""
+    """A note that was asked for by its id, how often it was used, and what its reader is told."""
 
     uses: Uses
+    notices: tuple[Notice, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -21,7 +21,7 @@ def got_note(reply: notes_service_pb2.GetNoteResponse) -> GotNote:
     """Read a note that was asked for by its id."""
     note = replies.note(reply.note)
     facts = {each.name: getattr(note, each.name) for each in fields(Note)}
-    return GotNote(**facts, uses=_uses(reply.uses))
+    return GotNote(**facts, uses=_uses(reply.uses), notices=replies.notices(reply.notices))
 
 
 def _uses(reply: notes_service_pb2.NoteUses) -> Uses:

@@ -4,6 +4,7 @@ from dataclasses import dataclass, field, fields, is_dataclass
 from datetime import datetime
 from typing import Literal
 
+from graft_client.notices import NOBODY, GivenTo, Notice
 from graft_client.times import format_time
 
 State = Literal["active", "superseded", "retired"]
@@ -122,6 +123,7 @@ class Inserted:
     superseded_event: int | None
     restored: bool
     degraded: tuple[str, ...]
+    given_to: GivenTo = NOBODY
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -174,6 +176,7 @@ class QueryAnswer:
         applicability: what the note applies to, and what that means here.
         dead_ends: beside a note, what was tried near the question and does not work.
         context_wanted: names whose versions might change the answer and are not known.
+        notices: what became of notes that this session was given.
     """
 
     hit: Hit
@@ -191,6 +194,7 @@ class QueryAnswer:
     applicability: tuple[Applicability, ...]
     dead_ends: tuple[DeadEnd, ...]
     context_wanted: tuple[str, ...]
+    notices: tuple[Notice, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -231,6 +235,7 @@ class Retrieved:
     notes_elsewhere: int
     service_ms: float
     embed_ms: float
+    notices: tuple[Notice, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -240,6 +245,7 @@ class Deleted:
     id: str
     outcome: Outcome
     event: int
+    given_to: GivenTo = NOBODY
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -262,6 +268,7 @@ class Changed:
     expires_at: datetime | None
     superseded_by: str | None = None
     others: int = 0
+    given_to: GivenTo = NOBODY
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

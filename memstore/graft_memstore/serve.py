@@ -125,7 +125,7 @@ class Memstore:
             server,
         )
         lifecycle_service_pb2_grpc.add_LifecycleServiceServicer_to_server(
-            LifecycleServicer(self.profiles), server
+            LifecycleServicer(self.profiles, Giving(self.upkeep.scribe)), server
         )
         recall_service_pb2_grpc.add_RecallServiceServicer_to_server(
             RecallServicer(self.profiles, self.embedders, self.upkeep.scribe), server

@@ -12,6 +12,8 @@ from graft_client.cli.session import Session, with_session
 from graft_client.cli.words import (
     day_and_time,
     size,
+    talk_given_to,
+    talk_notices,
     used,
     where_searched,
     write_fact,
@@ -55,6 +57,7 @@ def get(session: Session, note_id: str, markdown: bool, instants: AsOfFields) ->
         if note.body:
             output.line()
             output.quote(note.body)
+    talk_notices(output, note.notices)
 
 
 @click.command("list", cls=GraftCommand)
@@ -135,6 +138,7 @@ def delete(session: Session, note_id: str, reason: str, yes: bool, dry_run: bool
         output.record(deleted)
     else:
         output.line(_OUTCOMES[deleted.outcome].format(id=short_id(deleted.id)))
+        talk_given_to(output, deleted.given_to)
 
 
 @click.command(cls=GraftCommand)

@@ -5,6 +5,7 @@ from datetime import datetime
 
 from graft_client.cli.output import Output, printable
 from graft_client.history import Uses
+from graft_client.notices import GivenTo, Notice
 from graft_client.results import Note, Trust, short_id
 from graft_client.scope import USER
 
@@ -69,6 +70,25 @@ def where_searched(scopes: Sequence[str], elsewhere: int) -> str:
         return looked
     lie = "lies" if elsewhere == 1 else "lie"
     return f"{looked}; {count_of(elsewhere, 'note')} {lie} elsewhere (--all-scopes looks there too)"
+
+
+def talk_notices(output: Output, notices: Sequence[Notice]) -> None:
+    """Say on stderr what became of notes that this session was given, a line each."""
+    for notice in notices:
+        title = f' "{notice.title}"' if notice.title else ""
+        by = f" by {short_id(notice.successor)}" if notice.successor else ""
+        output.say(
+            f"graft: note {short_id(notice.id)}{title}, which this session was given, was "
+            f"{notice.happened}{by} (event {notice.event})"
+        )
+
+
+def talk_given_to(output: Output, told: GivenTo) -> None:
+    """Say on stderr which sessions were given what holds no more."""
+    if told.count:
+        named = ", ".join(told.sessions) + (", …" if told.count > len(told.sessions) else "")
+        were = "session was" if told.count == 1 else "sessions were"
+        output.say(f"graft: {told.count:,} {were} given it and will be told: {named}")
 
 
 def hit_style(hit: str) -> dict[str, object]:

@@ -10,7 +10,7 @@ from graft.memory.v1 import notes_service_pb2 as pb
 from graft.memory.v1 import notes_service_pb2_grpc
 from graft.wire.errors import BadFieldError, NoteNotFoundError
 from graft_memstore.deadline import Deadline
-from graft_memstore.model import Lifecycle
+from graft_memstore.model import EventSeq, Lifecycle
 from graft_memstore.recall.index import VectorIndex
 from graft_memstore.service.admission import Admission
 from graft_memstore.service.convert import (
@@ -23,16 +23,18 @@ from graft_memstore.service.convert import (
     scope_filter_of,
     trust_of,
 )
-from graft_memstore.service.given import Giving, uses_message
+from graft_memstore.service.given import Giving, given_to_message, uses_message
 from graft_memstore.service.looking_back import as_of
 from graft_memstore.service.page_token import page_of, token_after
 from graft_memstore.service.request_key import request_key
+from graft_memstore.store.events import read_last_link
 from graft_memstore.store.full_notes import read_full_notes, read_full_page
 from graft_memstore.store.notes import PageFilter
 from graft_memstore.store.profile import Profile
 from graft_memstore.store.profiles import Profiles
 from graft_memstore.store.stats import read_stats
 from graft_memstore.store.uses import read_uses
+from graft_memstore.upkeep.ledger import Given
 from graft_memstore.visibility import NEVER_SHOWN, View
 from graft_memstore.write.delete import DeleteOrder, DeleteOutcome, take_away
 from graft_memstore.write.identify import find_note
@@ -116,13 +118,24 @@ class NotesServicer(notes_service_pb2_grpc.NotesServiceServicer):
                 note_id = find_note(connection, request.id)
                 notes = read_full_notes(connection, [note_id], instants.known_at_ms)
                 counted = read_uses(connection, note_id)
+                last = read_last_link(connection)
+                seen = EventSeq(0 if last is None else last.count)
+                notices = self._giving.notices(profile.name, connection, caller_of(context), now_ms)
             if not notes:
                 raise NoteNotFoundError(f"note {note_id} was not known then; it was stored later")
             uses = counted.and_then(self._giving.uses_waiting(profile.name, note_id))
-            self._giving.gave(profile.name, notes[0], caller_of(context), now_ms, strong=False)
+            given = Given(
+                note_id=note_id,
+                session=caller_of(context).session,
+                at_ms=now_ms,
+                strong=False,
+                seen=seen,
+            )
+            self._giving.gave(profile.name, given)
         return pb.GetNoteResponse(
             note=note_message(notes[0], instants.condition(notes[0].state)),
             uses=uses_message(uses),
+            notices=notices,
         )
 
     @override
@@ -170,9 +183,13 @@ class NotesServicer(notes_service_pb2_grpc.NotesServiceServicer):
         )
         deadline = Deadline.of_call(context)
         with self._profiles.use(request.profile, deadline.for_work()) as profile:
+            self._giving.before_change(profile.name, deadline)
             reply = take_away(profile, order, deadline.for_work())
         return pb.DeleteNoteResponse(
-            id=reply.id, outcome=OUTCOMES[reply.outcome], event=reply.event
+            id=reply.id,
+            outcome=OUTCOMES[reply.outcome],
+            event=reply.event,
+            given_to=given_to_message(reply.given_to),
         )
 
     @override
@@ -206,6 +223,8 @@ class NotesServicer(notes_service_pb2_grpc.NotesServiceServicer):
             self._profiles.use(profile_name, deadline.for_work()) as profile,
             self._inserts.enter(deadline),
         ):
+            if any(note.supersedes for note in order.notes):
+                self._giving.before_change(profile.name, deadline)
             return self._inserter.insert(profile, order, deadline)
 
     def _use(
@@ -232,4 +251,5 @@ def _inserted(note: InsertedNote) -> pb.InsertedNote:
         superseded=note.superseded or "",
         superseded_event=note.superseded_event,
         restored=note.restored,
+        given_to=given_to_message(note.given_to),
     )

@@ -7,7 +7,7 @@ notes were given out, and records what was refused.
 import logging
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 
@@ -105,6 +105,18 @@ class Scribe:
         with self._changed:
             self._ledger.add(given)
             self._changed.notify_all()
+
+    def claim(self, notice_ids: Iterable[int], count_max: int) -> set[int]:
+        """Return the first of *notice_ids* that no answer has told yet; they count as told now."""
+        with self._changed:
+            fresh = self._ledger.claim(notice_ids, count_max)
+            self._changed.notify_all()
+            return fresh
+
+    def flush(self, seconds: float) -> None:
+        """Write at once what waits, if anything does, as far as that goes within *seconds*."""
+        if self._waits() or self._writing:
+            self.settle(seconds)
 
     def refused(self, refused: Refused) -> None:
         """Record soon that something was refused; the same again is counted for a minute."""

@@ -11,6 +11,7 @@ from graft_memstore.store.fts import delete_words
 from graft_memstore.store.keywords import delete_unused as delete_unused_keywords
 from graft_memstore.store.keywords import read_keyword_ids
 from graft_memstore.store.notes import delete_note, read_stored
+from graft_memstore.store.notices import NOBODY, GivenTo
 from graft_memstore.store.profile import Index, Profile
 from graft_memstore.store.sealed_rows import read_predecessors
 from graft_memstore.store.sources import delete_unused as delete_unused_sources
@@ -20,8 +21,15 @@ from graft_memstore.store.transaction import Transaction
 from graft_memstore.store.vectors import delete_chunks_of_note
 from graft_memstore.store.writer import WRITE_WAIT_SECONDS
 from graft_memstore.write.identify import find_note
+from graft_memstore.write.notices import given_to, tell_erased
 from graft_memstore.write.proposal import or_propose
-from graft_memstore.write.receipts import Reply, RequestKey, recall_reply, remember_reply
+from graft_memstore.write.receipts import (
+    Reply,
+    RequestKey,
+    given_to_of,
+    recall_reply,
+    remember_reply,
+)
 from graft_memstore.write.state_change import Saying, read_present, say
 from graft_memstore.write.validate import check_reason
 
@@ -59,6 +67,7 @@ class DeleteReply:
     id: NoteId
     outcome: DeleteOutcome
     event: EventSeq
+    given_to: GivenTo = NOBODY
 
 
 def take_away(
@@ -84,14 +93,22 @@ def take_away(
     note_id = NoteId(reply["id"])
     if reply["retired"]:
         return DeleteReply(
-            id=note_id, outcome=DeleteOutcome.RETIRED, event=EventSeq(reply["event"])
+            id=note_id,
+            outcome=DeleteOutcome.RETIRED,
+            event=EventSeq(reply["event"]),
+            given_to=given_to_of(reply),
         )
     with profile.snapshot() as connection:
         waits = is_erasing(connection, note_id)
     # The snapshot above is closed: a reader would hold up the checkpoint.
     clean = not waits or profile.run(clean_file)
     outcome = DeleteOutcome.ERASED if clean else DeleteOutcome.ERASING
-    return DeleteReply(id=note_id, outcome=outcome, event=EventSeq(reply["event"]))
+    return DeleteReply(
+        id=note_id,
+        outcome=outcome,
+        event=EventSeq(reply["event"]),
+        given_to=given_to_of(reply),
+    )
 
 
 def _take_away(transaction: Transaction, order: DeleteOrder, reason: str) -> Reply:
@@ -107,7 +124,9 @@ def _take_away(transaction: Transaction, order: DeleteOrder, reason: str) -> Rep
     else:
         saying = Saying(caller=order.caller, reason=reason)
         event = say(transaction, Verb.RETIRE, note_id, saying)
-    reply = {"id": note_id, "event": event, "retired": not erases}
+    told = given_to(transaction, event)
+    given = [told.count, list(told.sessions)]
+    reply = {"id": note_id, "event": event, "retired": not erases, "given_to": given}
     remember_reply(connection, order.key, reply, transaction.at_ms)
     return reply
 
@@ -138,6 +157,7 @@ def erase(transaction: Transaction, stored: StoredNote, caller: Caller, reason: 
     delete_unused_keywords(connection, keyword_ids)
     delete_unused_sources(connection, source_ids)
     insert_erasure(connection, stored.id, transaction.at_ms)
+    tell_erased(transaction, stored.id, event)
     for note_id in replaced:
         _record_rejoined(transaction, note_id, caller, f"what replaced it, {stored.id}, was erased")
     return event

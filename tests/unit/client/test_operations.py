@@ -25,6 +25,7 @@ from graft_client import (
 )
 from graft_client.calls import BATCH_NOTES, batches
 from graft_client.errors import InputError
+from graft_client.notices import Happening
 from graft_client.operation import Operation
 from graft_client.operations import Listing
 from graft_client.requests import NewNote, parse_source
@@ -117,6 +118,12 @@ def test_the_words_for_states_kinds_and_sources_are_those_of_the_protos() -> Non
         for name in note_pb2.NoteCondition.DESCRIPTOR.values_by_name
     }
 
+    happenings = {
+        name.removeprefix("HAPPENING_").lower()
+        for name in note_pb2.Happening.DESCRIPTOR.values_by_name
+    }
+
+    assert set(get_args(Happening)) == happenings - {"unspecified"}
     assert set(get_args(Condition)) == conditions - {"unspecified"}
     assert set(results.STATES) == states - {"unspecified"}
     assert set(get_args(results.Fit)) == fits - {"unspecified"}

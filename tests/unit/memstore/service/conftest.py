@@ -87,7 +87,7 @@ def stubs(room: Room) -> Iterator[Stubs]:
         NotesServicer(room.profiles, room.inserter, Giving(room.upkeep.scribe)), server
     )
     lifecycle_service_pb2_grpc.add_LifecycleServiceServicer_to_server(
-        LifecycleServicer(room.profiles), server
+        LifecycleServicer(room.profiles, Giving(room.upkeep.scribe)), server
     )
     audit_service_pb2_grpc.add_AuditServiceServicer_to_server(AuditServicer(room.profiles), server)
     recall_service_pb2_grpc.add_RecallServiceServicer_to_server(
