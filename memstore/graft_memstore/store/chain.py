@@ -107,6 +107,7 @@ class AuditChain:
         self._key = key
         self._head = head
         self._last: Link | None = None
+        self._anchored: Link | None = None
         self._problem = ""
 
     @property
@@ -171,10 +172,11 @@ class AuditChain:
         """
         if self._problem:
             return
-        last = read_last_link(connection)
-        if last is not None and last != self._last:
-            self._head.write(last)
-            self._last = last
+        # Known from now on, also where the head cannot be written.
+        self._last = read_last_link(connection)
+        if self._last is not None and self._last != self._anchored:
+            self._head.write(self._last)
+            self._anchored = self._last
 
     def compare_with_head(self, connection: apsw.Connection) -> None:
         """See on opening whether the chain still holds what the head remembers."""

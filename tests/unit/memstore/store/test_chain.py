@@ -50,6 +50,22 @@ def test_a_chain_that_is_ahead_of_its_head_advances_it(tmp_path: Path) -> None:
     assert b'"count": 4' in head.read_bytes()
 
 
+def test_a_head_that_cannot_be_written_for_a_while_is_no_damage(tmp_path: Path) -> None:
+    three_notes(tmp_path)
+    with open_room(tmp_path, watched=False) as room:
+        in_the_way = tmp_path / "audit" / "default.fresh"
+        in_the_way.mkdir()
+        for number in range(2):
+            room.insert(f"written, but the head was not {number}")
+        behind = room.verify()
+        in_the_way.rmdir()
+        room.insert("and now it is")
+
+        assert behind.ok
+        assert room.verify().ok
+        assert b'"count": 6' in (tmp_path / "audit" / "default.head").read_bytes()
+
+
 def test_a_head_that_cannot_be_read_is_told(tmp_path: Path) -> None:
     three_notes(tmp_path)
     (tmp_path / "audit" / "default.head").write_text("[]")

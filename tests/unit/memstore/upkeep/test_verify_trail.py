@@ -2,7 +2,7 @@
 
 import sqlite3
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pytest
@@ -10,7 +10,9 @@ from tests.unit.memstore.room import START_MS, Room, open_room
 
 from graft_memstore.lifecycle import Verb
 from graft_memstore.model import Lifecycle, NewNote, NoteKind, Source, SourceKind
-from graft_memstore.store.events import Link
+from graft_memstore.store.chain import NO_LINK, AuditChain, ChainHead
+from graft_memstore.store.database import open_connection
+from graft_memstore.store.events import Link, read_events_after
 from graft_memstore.store.meta import SITE
 from graft_memstore.store.meta import read as read_meta
 from graft_memstore.upkeep.trail_report import FLAWS_MAX, ExpectedHead, TrailReport
@@ -329,6 +331,44 @@ def test_a_head_that_was_kept_elsewhere_is_missed_by_a_trail_made_anew(tmp_path:
     assert "another event stands there" in anew.summary
     assert "the trail ends before it, with event 14" in shorter.summary
     assert "is of profile" in other.summary
+
+
+def as_an_earlier_version_wrote_it(root: Path) -> None:
+    """Seal every event anew without what only this version seals."""
+    path, head = root / "profiles" / "default" / "graft.db", root / "audit" / "default.head"
+    chain = AuditChain((root / "audit" / "key").read_bytes(), ChainHead(head))
+    with closing(open_connection(path)) as connection:
+        connection.execute(FREE)
+        last = NO_LINK
+        for event in read_events_after(connection, 0, 100):
+            old = replace(event, rows_digest=None, tombstones=b"", prev_hash=last.hash)
+            last = Link(count=event.seq, hash=chain.seal(old))
+            connection.execute(
+                "UPDATE events SET rows_digest = NULL, tombstones = NULL, prev_hash = ?, hash = ?"
+                " WHERE seq = ?",
+                (old.prev_hash, last.hash, event.seq),
+            )
+    ChainHead(head).write(last)
+
+
+def test_what_an_earlier_version_stored_is_no_flaw_and_is_said_not_to_be_covered(
+    tmp_path: Path,
+) -> None:
+    with open_room(tmp_path, watched=False) as room:
+        ids, path = fill(room), room.profile.path
+    as_an_earlier_version_wrote_it(tmp_path)
+
+    with open_room(tmp_path, watched=False) as room:
+        before = room.verify()
+        room.change(Verb.DISPUTE, ids.port)
+        after = room.verify()
+    tamper(path, filled_in(ATTACKS["a keyword ended"].script, ids))
+    tampered = verified(tmp_path)
+
+    assert (before.ok, after.ok) == (True, True)
+    assert [each.split()[0] for each in before.uncovered] == ["1", "4"]
+    assert [each.split()[0] for each in after.uncovered] == ["1", "3"]
+    assert [(flaw.table, flaw.row) for flaw in tampered.flaws] == [("note_keywords", ids.port)]
 
 
 def test_of_many_rows_the_first_are_named_and_the_others_counted(tmp_path: Path) -> None:
