@@ -5,7 +5,7 @@ from typing import Literal
 
 from graft.memory.v1 import lifecycle_service_pb2 as pb
 from graft_client.operation import Operation, sendable
-from graft_client.replies import instant_of
+from graft_client.replies import given_to, instant_of
 from graft_client.requests import TimeFields
 from graft_client.results import Changed
 from graft_client.times import to_milliseconds
@@ -129,4 +129,5 @@ def changed_note(
         expires_at=instant_of(reply, "expires_at_ms"),
         superseded_by=superseded_by,
         others=others,
+        given_to=given_to(reply.given_to),
     )

@@ -38,6 +38,13 @@ MISSES_MAX = 500
 MISSES = 50
 QUESTION_CHARS_MAX = 1_000
 LOCK_WAIT_SECONDS = 10
+HEAD_BYTES_MAX = 4 << 10
+FLAWS_MAX = 100
+REFUSALS_MAX = 256
+GIVEN_NOTES_MAX = 20_000
+NOTICES_MAX = 10_000
+NOTICES_TOLD_MAX = 10
+SESSIONS_NAMED_MAX = 20
 
 # A line of a .jsonl file holds one note as JSON, where a byte may take six (\u00XX).
 LINE_BYTES_MAX = 8 << 20
@@ -100,6 +107,17 @@ LIMITS: tuple[Limit, ...] = (
         "questions that nothing answered",
         f"{MISSES_MAX} groups of each profile, the first {QUESTION_CHARS_MAX:,} characters of one"
         f" question each; {MISSES} listed by default",
+    ),
+    Limit("rows that `log --verify` names", f"{FLAWS_MAX}; it counts the others"),
+    Limit(
+        "refusals within a minute",
+        f"the first of a kind is recorded at once, the same again as one event with its count when"
+        f" the minute ends; {REFUSALS_MAX} kinds, the others are one",
+    ),
+    Limit(
+        "notices of what became of notes",
+        f"of the last {GIVEN_NOTES_MAX:,} notes given to sessions; {NOTICES_MAX:,} wait,"
+        f" {NOTICES_TOLD_MAX} come with an answer; a change names {SESSIONS_NAMED_MAX} sessions",
     ),
     Limit(
         "wait of a change for another program's lock of the file",

@@ -12,18 +12,17 @@ from graft.memory.v1 import (
     notes_service_pb2,
     profiles_service_pb2,
     recall_service_pb2,
-    review_service_pb2,
 )
-from graft_client import results, walks
-from graft_client.authority import Oracle, ReviewerStatus
+from graft_client import authority_replies, results, walks
+from graft_client.notices import GivenTo, Notice
 from graft_client.times import from_milliseconds
 from graft_client.vocabulary import (
     CONDITIONS,
     EDGES,
     FITS,
+    HAPPENINGS,
     HITS,
     KINDS,
-    ORACLES,
     OUTCOMES,
     SOURCES,
     STATES,
@@ -67,7 +66,7 @@ def note(reply: note_pb2.Note, *, with_body: bool = True) -> results.Note:
         state_reason=reply.state_reason,
         state_event=reply.state_event,
         condition=CONDITIONS.get(reply.condition, "retired"),
-        oracle=_oracle(reply.oracle) if reply.HasField("oracle") else None,
+        oracle=authority_replies.oracle(reply.oracle) if reply.HasField("oracle") else None,
     )
 
 
@@ -92,6 +91,7 @@ def inserted(reply: notes_service_pb2.InsertedNote, degraded: Sequence[str]) -> 
         restored=reply.restored,
         degraded=tuple(degraded),
         proposal=reply.proposal or None,
+        given_to=given_to(reply.given_to),
     )
 
 
@@ -131,6 +131,7 @@ def query_answer(reply: recall_service_pb2.QueryResponse) -> results.QueryAnswer
             for each in reply.dead_ends
         ),
         context_wanted=tuple(reply.context_wanted),
+        notices=notices(reply.notices),
     )
 
 
@@ -159,6 +160,7 @@ def retrieved(reply: recall_service_pb2.RetrieveResponse) -> results.Retrieved:
         notes_elsewhere=reply.notes_elsewhere,
         service_ms=reply.service_ms,
         embed_ms=reply.embed_ms,
+        notices=notices(reply.notices),
     )
 
 
@@ -218,7 +220,10 @@ def classified(reply: recall_service_pb2.ClassifyResponse) -> walks.Classified:
 def deleted(reply: notes_service_pb2.DeleteNoteResponse) -> results.Deleted:
     """Read how a note was taken away."""
     return results.Deleted(
-        id=reply.id, outcome=OUTCOMES.get(reply.outcome, "retired"), event=reply.event
+        id=reply.id,
+        outcome=OUTCOMES.get(reply.outcome, "retired"),
+        event=reply.event,
+        given_to=given_to(reply.given_to),
     )
 
 
@@ -289,20 +294,8 @@ def memstore_status(
             )
             for each in reply.profiles
         ),
-        reviewer=reviewer(reply.reviewer),
+        reviewer=authority_replies.reviewer(reply.reviewer),
         settings=dict(reply.settings),
-    )
-
-
-def reviewer(reply: review_service_pb2.ReviewerStatus) -> ReviewerStatus:
-    """Read how the reviewer is."""
-    return ReviewerStatus(
-        exists=reply.exists,
-        since=from_milliseconds(reply.set_at_ms) if reply.set_at_ms else None,
-        event=reply.event,
-        profile=reply.profile,
-        failures=reply.failures,
-        problem=reply.problem,
     )
 
 
@@ -346,6 +339,26 @@ def instant_of(
     return from_milliseconds(getattr(reply, field)) if reply.HasField(field) else None
 
 
+def notices(replies: Iterable[note_pb2.Notice]) -> tuple[Notice, ...]:
+    """Read what a session is told."""
+    return tuple(
+        Notice(
+            id=each.id,
+            title=each.title or None,
+            happened=HAPPENINGS.get(each.happened, "retired"),
+            successor=each.successor or None,
+            event=each.event,
+            at=from_milliseconds(each.at_ms),
+        )
+        for each in replies
+    )
+
+
+def given_to(reply: note_pb2.GivenTo) -> GivenTo:
+    """Read which sessions will be told."""
+    return GivenTo(count=reply.count, sessions=tuple(reply.sessions))
+
+
 def _applicability(
     replies: Iterable[note_pb2.Applicability],
 ) -> tuple[results.Applicability, ...]:
@@ -358,20 +371,6 @@ def _applicability(
             words=each.words,
         )
         for each in replies
-    )
-
-
-def _oracle(reply: note_pb2.Oracle) -> Oracle:
-    return Oracle(
-        kind=ORACLES.get(reply.kind, "run"),
-        commit=reply.commit,
-        command=reply.command,
-        exit_code=reply.exit_code,
-        output_digest=reply.output_digest,
-        by=reply.actor,
-        session=reply.session,
-        door=reply.door,
-        at=from_milliseconds(reply.at_ms),
     )
 
 

@@ -5,6 +5,7 @@ from datetime import datetime
 from typing import Literal
 
 from graft_client.authority import Oracle, ReviewerStatus
+from graft_client.notices import NOBODY, GivenTo, Notice
 from graft_client.times import format_time
 
 State = Literal["active", "superseded", "retired"]
@@ -127,6 +128,7 @@ class Inserted:
     restored: bool
     degraded: tuple[str, ...]
     proposal: int | None
+    given_to: GivenTo = NOBODY
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -179,6 +181,7 @@ class QueryAnswer:
         applicability: what the note applies to, and what that means here.
         dead_ends: beside a note, what was tried near the question and does not work.
         context_wanted: names whose versions might change the answer and are not known.
+        notices: what became of notes that this session was given.
     """
 
     hit: Hit
@@ -196,6 +199,7 @@ class QueryAnswer:
     applicability: tuple[Applicability, ...]
     dead_ends: tuple[DeadEnd, ...]
     context_wanted: tuple[str, ...]
+    notices: tuple[Notice, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -236,6 +240,7 @@ class Retrieved:
     notes_elsewhere: int
     service_ms: float
     embed_ms: float
+    notices: tuple[Notice, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -245,6 +250,7 @@ class Deleted:
     id: str
     outcome: Outcome
     event: int
+    given_to: GivenTo = NOBODY
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -267,6 +273,7 @@ class Changed:
     expires_at: datetime | None
     superseded_by: str | None = None
     others: int = 0
+    given_to: GivenTo = NOBODY
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from graft.memory.v1 import lifecycle_service_pb2, note_pb2
 from graft.memory.v1 import review_service_pb2 as pb
-from graft_client import replies
+from graft_client import authority_replies, replies
 from graft_client.authority import Oracle, ReviewerStatus
 from graft_client.errors import InputError
 from graft_client.lifecycle_operations import LIFECYCLE, changed_note
@@ -36,7 +36,7 @@ def get_reviewer() -> Operation[pb.GetReviewerResponse, ReviewerStatus]:
         path=f"{REVIEW}/GetReviewer",
         request=pb.GetReviewerRequest(),
         reply=pb.GetReviewerResponse,
-        read=lambda reply: replies.reviewer(reply.reviewer),
+        read=lambda reply: authority_replies.reviewer(reply.reviewer),
     )
 
 
@@ -50,7 +50,7 @@ def set_reviewer(
         path=f"{REVIEW}/SetReviewer",
         request=request,
         reply=pb.SetReviewerResponse,
-        read=lambda reply: replies.reviewer(reply.reviewer),
+        read=lambda reply: authority_replies.reviewer(reply.reviewer),
         repeatable=False,
     )
 

@@ -6,6 +6,7 @@ least.
 
 from graft.memory.v1 import note_pb2, notes_service_pb2, recall_service_pb2, review_service_pb2
 from graft_client.authority import OracleKind
+from graft_client.notices import Happening
 from graft_client.results import (
     Condition,
     Fit,
@@ -54,6 +55,13 @@ FITS: dict[int, Fit] = {
     note_pb2.FIT_INSIDE: "inside",
     note_pb2.FIT_OUTSIDE: "outside",
     note_pb2.FIT_UNKNOWN: "unknown",
+}
+HAPPENINGS: dict[int, Happening] = {
+    note_pb2.HAPPENING_SUPERSEDED: "superseded",
+    note_pb2.HAPPENING_RETIRED: "retired",
+    note_pb2.HAPPENING_REJECTED: "rejected",
+    note_pb2.HAPPENING_DISPUTED: "disputed",
+    note_pb2.HAPPENING_DELETED: "deleted",
 }
 EDGES: dict[int, EdgeKind] = {
     recall_service_pb2.EDGE_KIND_KEYWORD: "KEYWORD",

@@ -10,6 +10,8 @@ from collections.abc import Sequence
 import grpc
 
 from graft.memory.v1 import (
+    audit_service_pb2,
+    audit_service_pb2_grpc,
     daemon_service_pb2,
     daemon_service_pb2_grpc,
     lifecycle_service_pb2,
@@ -35,11 +37,14 @@ from graft_memstore.model import Trust
 from graft_memstore.recall.index import VectorIndex
 from graft_memstore.recall.similar import SimilarNotes
 from graft_memstore.review.reviewer import Reviewer, ReviewerParts
+from graft_memstore.service.audit import AuditServicer
 from graft_memstore.service.daemon import DaemonParts, DaemonServicer
+from graft_memstore.service.given import Giving
 from graft_memstore.service.lifecycle import LifecycleServicer
 from graft_memstore.service.notes import NotesServicer
 from graft_memstore.service.profiles import ProfilesServicer
 from graft_memstore.service.recall import RecallServicer
+from graft_memstore.service.refusals import RefusalRecorder
 from graft_memstore.service.review import ReviewServicer
 from graft_memstore.settings import MemstoreSettings
 from graft_memstore.store.profiles import Profiles, StoreOptions
@@ -52,6 +57,7 @@ from graft_memstore.write.insert import Inserter
 SERVICE = "memstore"
 DOMAIN = "graft.memory"
 
+AUDIT = audit_service_pb2.DESCRIPTOR.services_by_name["AuditService"].full_name
 DAEMON = daemon_service_pb2.DESCRIPTOR.services_by_name["DaemonService"].full_name
 LIFECYCLE = lifecycle_service_pb2.DESCRIPTOR.services_by_name["LifecycleService"].full_name
 NOTES = notes_service_pb2.DESCRIPTOR.services_by_name["NotesService"].full_name
@@ -75,6 +81,7 @@ def serve(settings: MemstoreSettings, ready_fd: int | None) -> int:
             idle_minutes=settings.values.number("idle_minutes"),
             ready_fd=ready_fd,
             not_use=NOT_USE,
+            inside=(RefusalRecorder(memstore.profiles, memstore.upkeep.scribe),),
         ),
         register=memstore.register,
         busy=memstore.upkeep.busy,
@@ -125,6 +132,7 @@ class Memstore:
 
     def register(self, server: grpc.Server, control: Control) -> Sequence[str]:
         """Add every servicer to *server* and go on with what an earlier process left."""
+        giving = Giving(self.upkeep.scribe)
         notes_service_pb2_grpc.add_NotesServiceServicer_to_server(
             NotesServicer(
                 self.profiles,
@@ -135,17 +143,21 @@ class Memstore:
                     Trust(self._settings.values.text("new_notes")),
                 ),
                 self.reviewer,
+                giving,
             ),
             server,
         )
         lifecycle_service_pb2_grpc.add_LifecycleServiceServicer_to_server(
-            LifecycleServicer(self.profiles, self.reviewer), server
+            LifecycleServicer(self.profiles, self.reviewer, giving), server
         )
         review_service_pb2_grpc.add_ReviewServiceServicer_to_server(
-            ReviewServicer(self.profiles, self.reviewer), server
+            ReviewServicer(self.profiles, self.reviewer, giving), server
         )
         recall_service_pb2_grpc.add_RecallServiceServicer_to_server(
             RecallServicer(self.profiles, self.embedders, self.upkeep.scribe), server
+        )
+        audit_service_pb2_grpc.add_AuditServiceServicer_to_server(
+            AuditServicer(self.profiles), server
         )
         profiles_service_pb2_grpc.add_ProfilesServiceServicer_to_server(
             ProfilesServicer(self.profiles, self.upkeep, self._settings.model_names), server
@@ -164,7 +176,7 @@ class Memstore:
             ),
             server,
         )
-        names = (NOTES, LIFECYCLE, RECALL, REVIEW, PROFILES, DAEMON)
+        names = (NOTES, LIFECYCLE, RECALL, REVIEW, PROFILES, AUDIT, DAEMON)
         set_serving(control.health, names, serving=True)
         threading.Thread(target=self.resume, name="resume", daemon=True).start()
         return names

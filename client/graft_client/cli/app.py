@@ -39,6 +39,7 @@ COMMANDS = {
     "review": Entry("review", "review"),
     "reviewer": Entry("reviewer", "reviewer"),
     "delete": Entry("notes", "delete"),
+    "log": Entry("log", "log"),
     "stats": Entry("notes", "stats"),
     "reindex": Entry("profiles", "reindex"),
     "profile": Entry("profiles", "profile"),

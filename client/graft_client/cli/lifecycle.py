@@ -13,7 +13,7 @@ from graft_client.cli.inputs import TIME
 from graft_client.cli.options import GraftCommand
 from graft_client.cli.output import Output
 from graft_client.cli.session import Session, with_session
-from graft_client.cli.words import count_of
+from graft_client.cli.words import count_of, talk_given_to
 from graft_client.requests import TimeFields
 from graft_client.results import Changed, short_id
 
@@ -256,3 +256,4 @@ def _write(output: Output, changed: Changed, done: str) -> None:
         return
     output.line(done)
     output.say(f"graft: event {changed.event}; graft undo {changed.event} takes it back")
+    talk_given_to(output, changed.given_to)

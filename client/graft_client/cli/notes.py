@@ -13,7 +13,11 @@ from graft_client.cli.session import Session, with_session
 from graft_client.cli.words import (
     day_and_time,
     size,
+    talk_given_to,
+    talk_notices,
+    used,
     where_searched,
+    write_fact,
     write_facts,
 )
 from graft_client.requests import AsOfFields
@@ -50,9 +54,11 @@ def get(session: Session, note_id: str, markdown: bool, instants: AsOfFields) ->
     else:
         output.quote(note.title, bold=True)
         write_facts(output, note)
+        write_fact(output, "used", used(note.uses))
         if note.body:
             output.line()
             output.quote(note.body)
+    talk_notices(output, note.notices)
 
 
 @click.command("list", cls=GraftCommand)
@@ -136,6 +142,7 @@ def delete(session: Session, note_id: str, reason: str, yes: bool, dry_run: bool
         output.record(deleted)
     else:
         output.line(_OUTCOMES[deleted.outcome].format(id=short_id(deleted.id)))
+        talk_given_to(output, deleted.given_to)
 
 
 @click.command(cls=GraftCommand)

@@ -254,7 +254,7 @@ def _lift(transaction: Transaction, item: ReviewItem, _: DecisionOrder) -> Outco
     assert decided is not None, "it was decided a moment ago"
     assert decided.decided_by is not None, "by an event"
     lift_tombstone(
-        connection,
+        transaction,
         rejection.value_hash,
         rejection.scope,
         event=decided.decided_by,

@@ -12,6 +12,7 @@ from graft_memstore.recall.index import VectorIndex
 from graft_memstore.review.reviewer import Reviewer
 from graft_memstore.service.callers import proved_caller
 from graft_memstore.service.convert import LIFECYCLES, TRUSTS, oracle_of
+from graft_memstore.service.given import Giving, given_to_message
 from graft_memstore.service.request_key import request_key
 from graft_memstore.store.profiles import Profiles
 from graft_memstore.write.change import Changed, ChangeOrder, Time, Times, change_note
@@ -30,11 +31,18 @@ NoteRequest = (
 
 
 class LifecycleServicer(lifecycle_service_pb2_grpc.LifecycleServiceServicer):
-    """Changes the states of the notes of every profile."""
+    """Changes the states of the notes of every profile.
 
-    def __init__(self, profiles: Profiles[VectorIndex], reviewer: Reviewer) -> None:
+    Args:
+        profiles: the notes.
+        reviewer: proves who is one.
+        giving: knows to whom notes were given.
+    """
+
+    def __init__(self, profiles: Profiles[VectorIndex], reviewer: Reviewer, giving: Giving) -> None:
         self._profiles = profiles
         self._reviewer = reviewer
+        self._giving = giving
 
     @override
     def SupersedeNote(
@@ -145,6 +153,7 @@ class LifecycleServicer(lifecycle_service_pb2_grpc.LifecycleServiceServicer):
     def _do(self, profile_name: str, order: ChangeOrder, context: grpc.ServicerContext) -> Changed:
         deadline = Deadline.of_call(context)
         with self._profiles.use(profile_name, deadline.for_work()) as profile:
+            self._giving.before_change(profile.name, deadline)
             return change_note(profile, order, deadline.for_work())
 
 
@@ -163,4 +172,5 @@ def _message(changed: Changed) -> pb.ChangedNote:
         valid_from_ms=state.valid_from_ms,
         valid_to_ms=state.valid_to_ms,
         expires_at_ms=state.expires_at_ms,
+        given_to=given_to_message(changed.given_to),
     )

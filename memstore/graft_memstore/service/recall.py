@@ -25,7 +25,7 @@ from graft_memstore.embedding import (
 )
 from graft_memstore.gate import Hit
 from graft_memstore.lexical import fold_question
-from graft_memstore.model import Condition, Model, ModelRole, NoteId, ReceiptId
+from graft_memstore.model import Condition, EventSeq, Model, ModelRole, Note, NoteId, ReceiptId
 from graft_memstore.recall.answer import UNKNOWN_BACKGROUND, QueryAnswer, Question
 from graft_memstore.recall.classify import classify
 from graft_memstore.recall.explore import explore
@@ -36,8 +36,9 @@ from graft_memstore.recall.receipt import NO_INDEX, Snapshot, receipt_of
 from graft_memstore.recall.retrieve import retrieve
 from graft_memstore.service.admission import Admission
 from graft_memstore.service.answers import query_response, retrieve_response
-from graft_memstore.service.convert import note_message
+from graft_memstore.service.convert import caller_of, note_message
 from graft_memstore.service.explained import explain
+from graft_memstore.service.given import Giving
 from graft_memstore.service.looking_back import AsOf
 from graft_memstore.service.misses import clear_misses, list_misses
 from graft_memstore.service.questions import (
@@ -54,6 +55,7 @@ from graft_memstore.store.full_notes import read_full_notes
 from graft_memstore.store.models import read_model
 from graft_memstore.store.profile import Profile
 from graft_memstore.store.profiles import Profiles
+from graft_memstore.upkeep.ledger import Given
 from graft_memstore.upkeep.scribe import Answered, Scribe
 from graft_memstore.write.validate import check_context
 
@@ -117,6 +119,7 @@ class RecallServicer(recall_service_pb2_grpc.RecallServiceServicer):
         self._scribe_of = scribe_of
         self._seconds = seconds
         self._random = random
+        self._giving = Giving(scribe_of)
         self._recalls = Admission(RECALLS_MAX, "search")
 
     @override
@@ -133,9 +136,21 @@ class RecallServicer(recall_service_pb2_grpc.RecallServiceServicer):
                 answer = answer_query(connection, asked.index, asked.question, gate)
                 note = _note_of(connection, answer, asked.question.known_at_ms)
                 snapshot = _snapshot_of(connection, asked)
+                notices = self._notices(profile, connection, context)
             receipt = self._hand_over(profile.name, asked, answer, snapshot)
-        reply = query_response(answer, note)
+            if note is not None and answer.hit is Hit.STRONG:
+                given = Given(
+                    note_id=note.id,
+                    session=caller_of(context).session,
+                    at_ms=snapshot.at_ms,
+                    strong=True,
+                    seen=EventSeq(snapshot.event),
+                )
+                self._giving.gave(profile.name, given)
+        message = None if note is None else note_message(note, Condition.SHOWN)
+        reply = query_response(answer, message)
         reply.receipt = receipt
+        reply.notices.extend(notices)
         self._say_how(reply, question, began, embedded)
         return reply
 
@@ -153,7 +168,9 @@ class RecallServicer(recall_service_pb2_grpc.RecallServiceServicer):
             with profile.snapshot() as connection:
                 asked = _in_snapshot(profile, connection, question, embedded.vector)
                 answer = retrieve(connection, asked.index, asked.question, top_k)
+                notices = self._notices(profile, connection, context)
         reply = retrieve_response(answer)
+        reply.notices.extend(notices)
         self._say_how(reply, question, began, embedded)
         return reply
 
@@ -214,7 +231,8 @@ class RecallServicer(recall_service_pb2_grpc.RecallServiceServicer):
         """Erase questions that nothing answered."""
         deadline = Deadline.of_call(context)
         with self._profiles.use(request.profile, deadline.for_work()) as profile:
-            return clear_misses(profile, self._scribe(profile.name), request, deadline)
+            scribe = self._scribe(profile.name)
+            return clear_misses(profile, scribe, request, caller_of(context), deadline)
 
     @override
     def Explain(
@@ -233,6 +251,16 @@ class RecallServicer(recall_service_pb2_grpc.RecallServiceServicer):
             self._recalls.enter(deadline),
         ):
             yield profile
+
+    def _notices(
+        self,
+        profile: Profile[VectorIndex],
+        connection: Connection,
+        context: grpc.ServicerContext,
+    ) -> list[note_pb2.Notice]:
+        """Return what the caller's session is told with its answer."""
+        caller, now_ms = caller_of(context), profile.now_ms(connection)
+        return self._giving.notices(profile.name, connection, caller, now_ms)
 
     def _say_how(
         self, reply: SearchResponse, question: Question, began: float, embedded: Embedded
@@ -361,12 +389,9 @@ def _values(vector: QueryVector) -> NDArray[np.float32]:
     return np.frombuffer(vector.values, dtype="<f4")
 
 
-def _note_of(
-    connection: Connection, answer: QueryAnswer, known_at_ms: int | None
-) -> note_pb2.Note | None:
+def _note_of(connection: Connection, answer: QueryAnswer, known_at_ms: int | None) -> Note | None:
     """Return the note whole when STRONG, what it is called when WEAK."""
     if answer.note_id is None:
         return None
     note = read_full_notes(connection, [NoteId(answer.note_id)], known_at_ms)[0]
-    handed_out = note if answer.hit is Hit.STRONG else replace(note, body="", sources=())
-    return note_message(handed_out, Condition.SHOWN)
+    return note if answer.hit is Hit.STRONG else replace(note, body="", sources=())

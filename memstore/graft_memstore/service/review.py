@@ -15,6 +15,7 @@ from graft_memstore.review.look import read_queue, read_seen
 from graft_memstore.review.reviewer import SESSION_SECONDS, Reviewer
 from graft_memstore.service.callers import proved_caller
 from graft_memstore.service.convert import caller_of, scope_filter_of
+from graft_memstore.service.given import Giving
 from graft_memstore.service.request_key import request_key
 from graft_memstore.service.reviewed import (
     DECISIONS,
@@ -33,11 +34,18 @@ from graft_memstore.write.validate import check_scopes
 
 
 class ReviewServicer(review_service_pb2_grpc.ReviewServiceServicer):
-    """Answers for the reviewer of the home and the queues of every profile."""
+    """Answers for the reviewer of the home and the queues of every profile.
 
-    def __init__(self, profiles: Profiles[VectorIndex], reviewer: Reviewer) -> None:
+    Args:
+        profiles: the queues.
+        reviewer: proves who is one.
+        giving: knows to whom notes were given.
+    """
+
+    def __init__(self, profiles: Profiles[VectorIndex], reviewer: Reviewer, giving: Giving) -> None:
         self._profiles = profiles
         self._reviewer = reviewer
+        self._giving = giving
 
     @override
     def GetReviewer(
@@ -129,9 +137,10 @@ class ReviewServicer(review_service_pb2_grpc.ReviewServiceServicer):
             key=request_key(request, request.request_id, "DecideReviewItem"),
             saying=Saying(caller=proved_caller(context, self._reviewer), reason=request.reason),
         )
-        seconds = Deadline.of_call(context).for_work()
-        with self._profiles.use(request.profile, seconds) as profile:
-            decided = decide(profile, order, seconds)
+        deadline = Deadline.of_call(context)
+        with self._profiles.use(request.profile, deadline.for_work()) as profile:
+            self._giving.before_change(profile.name, deadline)
+            decided = decide(profile, order, deadline.for_work())
         return pb.DecideReviewItemResponse(
             item=decided.item_id,
             decision=DECISIONS[decided.decision],

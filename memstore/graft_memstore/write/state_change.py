@@ -16,6 +16,7 @@ from graft_memstore.store.states import (
     read_state,
 )
 from graft_memstore.store.transaction import Transaction
+from graft_memstore.write.notices import tell_change
 from graft_memstore.write.proposal import Proposal, ReviewerNeededError
 from graft_memstore.write.queue import keep_queue
 
@@ -154,6 +155,7 @@ def record_state(
     close_state(connection, stored.id, transaction.at_ms)
     insert_state(connection, stored.id, fresh, event)
     keep_queue(transaction, stored.id, fresh, event)
+    tell_change(transaction, stored.id, present.state, fresh, event)
     if fresh.lifecycle is Lifecycle.ACTIVE and present.state.lifecycle is not Lifecycle.ACTIVE:
         # While it was hidden no note was joined with it.
         ask_for_edges(connection, stored.id)

@@ -5,6 +5,7 @@ from typing import Any, get_args
 import pytest
 
 from graft.memory.v1 import (
+    audit_service_pb2,
     daemon_service_pb2,
     lifecycle_service_pb2,
     note_pb2,
@@ -14,6 +15,7 @@ from graft.memory.v1 import (
     review_service_pb2,
 )
 from graft_client import (
+    audit_operations,
     gate_operations,
     lifecycle_operations,
     limits,
@@ -27,6 +29,7 @@ from graft_client import (
 from graft_client.authority import Oracle, OracleKind
 from graft_client.calls import BATCH_NOTES, batches
 from graft_client.errors import InputError
+from graft_client.notices import Happening
 from graft_client.operation import Operation
 from graft_client.operations import Listing
 from graft_client.requests import NewNote, parse_source
@@ -42,6 +45,7 @@ SERVICES = {
         method.output_type.full_name,
     )
     for module in (
+        audit_service_pb2,
         daemon_service_pb2,
         lifecycle_service_pb2,
         notes_service_pb2,
@@ -85,6 +89,9 @@ def every_operation() -> list[Operation]:  # type: ignore[type-arg] # of all kin
         receipt_operations.explain("p", "id"),
         receipt_operations.misses("p", USER, limit=0),
         receipt_operations.clear_misses("p", USER, request_id="r"),
+        audit_operations.log_page("p", audit_operations.LogFilter(), 0),
+        audit_operations.verify_log("p", None),
+        audit_operations.log_head("p"),
         operations.profiles(),
         operations.add_profile("p"),
         operations.start_reindex("p", "m"),
@@ -134,6 +141,12 @@ def test_the_words_for_states_kinds_and_sources_are_those_of_the_protos() -> Non
     assert set(get_args(reviews.ReviewKind)) == kinds_of_items
     decisions = words(review_service_pb2.ReviewDecision, "REVIEW_DECISION_")
     assert set(get_args(reviews.ReviewDecision)) == decisions
+    happenings = {
+        name.removeprefix("HAPPENING_").lower()
+        for name in note_pb2.Happening.DESCRIPTOR.values_by_name
+    }
+
+    assert set(get_args(Happening)) == happenings - {"unspecified"}
     assert set(get_args(Condition)) == conditions - {"unspecified"}
     assert set(results.STATES) == states - {"unspecified"}
     assert set(get_args(results.Fit)) == fits - {"unspecified"}
