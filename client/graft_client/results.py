@@ -4,6 +4,8 @@ from dataclasses import dataclass, field, fields, is_dataclass
 from datetime import datetime
 from typing import Literal
 
+from graft_client.authority import Oracle, ReviewerStatus
+from graft_client.notices import NOBODY, GivenTo, Notice
 from graft_client.times import format_time
 
 State = Literal["active", "superseded", "retired"]
@@ -59,6 +61,7 @@ class Note:
         state_reason: why it is in this state; empty where nobody said.
         state_event: number of the event that made this state; `undo` takes it.
         condition: whether searches show it at the instant that was asked for, and if not why.
+        oracle: what it was verified by, also where it is doubted since; None where it never was.
     """
 
     id: str
@@ -81,6 +84,7 @@ class Note:
     state_reason: str
     state_event: int
     condition: Condition
+    oracle: Oracle | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -106,6 +110,7 @@ class Inserted:
             none.
         restored: it was there, retired, and is in force again.
         degraded: what could not be had, such as "vector".
+        proposal: item of the review queue that is to let it replace another; None for none.
     """
 
     id: str
@@ -122,6 +127,8 @@ class Inserted:
     superseded_event: int | None
     restored: bool
     degraded: tuple[str, ...]
+    proposal: int | None
+    given_to: GivenTo = NOBODY
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -174,6 +181,7 @@ class QueryAnswer:
         applicability: what the note applies to, and what that means here.
         dead_ends: beside a note, what was tried near the question and does not work.
         context_wanted: names whose versions might change the answer and are not known.
+        notices: what became of notes that this session was given.
     """
 
     hit: Hit
@@ -191,6 +199,7 @@ class QueryAnswer:
     applicability: tuple[Applicability, ...]
     dead_ends: tuple[DeadEnd, ...]
     context_wanted: tuple[str, ...]
+    notices: tuple[Notice, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -231,6 +240,7 @@ class Retrieved:
     notes_elsewhere: int
     service_ms: float
     embed_ms: float
+    notices: tuple[Notice, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -240,6 +250,7 @@ class Deleted:
     id: str
     outcome: Outcome
     event: int
+    given_to: GivenTo = NOBODY
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -262,6 +273,7 @@ class Changed:
     expires_at: datetime | None
     superseded_by: str | None = None
     others: int = 0
+    given_to: GivenTo = NOBODY
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -344,6 +356,7 @@ class MemstoreStatus:
     erasing: int
     calls: int
     profiles: tuple[ProfileStatus, ...]
+    reviewer: ReviewerStatus = field(default_factory=ReviewerStatus)
     settings: dict[str, str] = field(default_factory=dict)
 
 

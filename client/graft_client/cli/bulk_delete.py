@@ -3,6 +3,7 @@
 from collections import Counter
 from dataclasses import dataclass
 
+from graft_client.cli.as_reviewer import acting
 from graft_client.cli.inputs import confirm
 from graft_client.cli.output import Output, printable
 from graft_client.cli.session import Session
@@ -50,11 +51,13 @@ def delete_by_keyword(session: Session, keywords: tuple[str, ...], bulk: Bulk) -
 def _delete(session: Session, notes: list[Note], reason: str) -> None:
     output = session.output
     outcomes: Counter[str] = Counter()
-    for note in notes:
-        deleted = session.graft.delete(note.id, reason=reason)
-        outcomes[deleted.outcome] += 1
-        if output.as_json:
-            output.record(deleted)
+    # Where there is a reviewer, nobody else erases.
+    with acting(session, as_reviewer=session.graft.reviewer().exists) as graft:
+        for note in notes:
+            deleted = graft.delete(note.id, reason=reason)
+            outcomes[deleted.outcome] += 1
+            if output.as_json:
+                output.record(deleted)
     if not output.as_json:
         output.line(", ".join(f"{word} {count_of(n, 'note')}" for word, n in outcomes.items()))
 

@@ -140,7 +140,10 @@ def _outcome(inserted: Inserted) -> str:
         return f"already there: {name} in {scope}"
     if inserted.trust == "held":
         return f"held {name}: its words are those of a rejected note, so only its id shows it"
-    return f"saved {name} to {printable(where_saved(inserted.scope))}"
+    saved = f"saved {name} to {printable(where_saved(inserted.scope))}"
+    if inserted.trust == "candidate" and not inserted.proposal:
+        return f"{saved}; as a candidate, at most a WEAK answer until a reviewer approves"
+    return saved
 
 
 def _write_inserted(output: Output, inserted: Inserted) -> None:
@@ -151,6 +154,11 @@ def _write_inserted(output: Output, inserted: Inserted) -> None:
     if inserted.superseded:
         event = inserted.superseded_event
         output.line(f"  supersedes {short_id(inserted.superseded)} (graft undo {event})")
+    if inserted.proposal:
+        output.line(
+            f"  as a candidate: a reviewer verified the note that it corrects, and finds it as item"
+            f" {inserted.proposal} (graft review show {inserted.proposal})"
+        )
     for each in inserted.similar:
         alike = "the same text" if each.similarity >= 1 else f"{each.similarity:.0%} alike"
         output.line(f"  similar: {short_id(each.id)}  {printable(each.title)} ({alike})")

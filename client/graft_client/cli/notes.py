@@ -5,6 +5,7 @@ from itertools import islice
 
 import click
 
+from graft_client.cli.as_reviewer import acting
 from graft_client.cli.bulk_delete import Bulk, delete_by_keyword
 from graft_client.cli.inputs import TIME, confirm, looking_back
 from graft_client.cli.options import GraftCommand
@@ -13,6 +14,8 @@ from graft_client.cli.session import Session, with_session
 from graft_client.cli.words import (
     day_and_time,
     size,
+    talk_given_to,
+    talk_notices,
     used,
     where_searched,
     write_fact,
@@ -56,6 +59,7 @@ def get(session: Session, note_id: str, markdown: bool, instants: AsOfFields) ->
         if note.body:
             output.line()
             output.quote(note.body)
+    talk_notices(output, note.notices)
 
 
 @click.command("list", cls=GraftCommand)
@@ -125,7 +129,8 @@ def delete(
 
     Its text, vectors and words go; the log keeps that it was there and why it was erased. With
     --keyword, several of which must all be carried, the notes of one scope go: that of --scope,
-    else the working directory's project and user; how many there are is shown before.
+    else the working directory's project and user; how many there are is shown before. Where a
+    reviewer has been set up, the passphrase is asked for on the terminal.
 
     \b
     Example:
@@ -148,11 +153,14 @@ def delete(
         return
     if not yes:
         confirm(output, verb="delete", what=_title(note))
-    deleted = session.graft.delete(note.id, reason=reason)
+    # Where there is a reviewer, nobody else erases.
+    with acting(session, as_reviewer=session.graft.reviewer().exists) as graft:
+        deleted = graft.delete(note.id, reason=reason)
     if output.as_json:
         output.record(deleted)
     else:
         output.line(_OUTCOMES[deleted.outcome].format(id=short_id(deleted.id)))
+        talk_given_to(output, deleted.given_to)
 
 
 @click.command(cls=GraftCommand)

@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 from typing_extensions import override
 
+from graft.memory.v1 import note_pb2, recall_service_pb2_grpc
 from graft.memory.v1 import recall_service_pb2 as pb
-from graft.memory.v1 import recall_service_pb2_grpc
 from graft.wire.errors import BadFieldError, ModelNotReadyError, StoppingError
 from graft_memstore.deadline import Deadline
 from graft_memstore.embedding import (
@@ -25,7 +25,7 @@ from graft_memstore.embedding import (
 )
 from graft_memstore.gate import Hit
 from graft_memstore.lexical import fold_question
-from graft_memstore.model import Condition, Model, ModelRole, Note, NoteId, ReceiptId
+from graft_memstore.model import Condition, EventSeq, Model, ModelRole, Note, NoteId, ReceiptId
 from graft_memstore.recall.answer import UNKNOWN_BACKGROUND, QueryAnswer, Question
 from graft_memstore.recall.classify import classify
 from graft_memstore.recall.explore import explore
@@ -55,6 +55,7 @@ from graft_memstore.store.full_notes import read_full_notes
 from graft_memstore.store.models import read_model
 from graft_memstore.store.profile import Profile
 from graft_memstore.store.profiles import Profiles
+from graft_memstore.upkeep.ledger import Given
 from graft_memstore.upkeep.scribe import Answered, Scribe
 from graft_memstore.write.validate import check_context
 
@@ -135,14 +136,21 @@ class RecallServicer(recall_service_pb2_grpc.RecallServiceServicer):
                 answer = answer_query(connection, asked.index, asked.question, gate)
                 note = _note_of(connection, answer, asked.question.known_at_ms)
                 snapshot = _snapshot_of(connection, asked)
+                notices = self._notices(profile, connection, context)
             receipt = self._hand_over(profile.name, asked, answer, snapshot)
             if note is not None and answer.hit is Hit.STRONG:
-                self._giving.gave(
-                    profile.name, note, caller_of(context), snapshot.at_ms, strong=True
+                given = Given(
+                    note_id=note.id,
+                    session=caller_of(context).session,
+                    at_ms=snapshot.at_ms,
+                    strong=True,
+                    seen=EventSeq(snapshot.event),
                 )
+                self._giving.gave(profile.name, given)
         message = None if note is None else note_message(note, Condition.SHOWN)
         reply = query_response(answer, message)
         reply.receipt = receipt
+        reply.notices.extend(notices)
         self._say_how(reply, question, began, embedded)
         return reply
 
@@ -160,7 +168,9 @@ class RecallServicer(recall_service_pb2_grpc.RecallServiceServicer):
             with profile.snapshot() as connection:
                 asked = _in_snapshot(profile, connection, question, embedded.vector)
                 answer = retrieve(connection, asked.index, asked.question, top_k)
+                notices = self._notices(profile, connection, context)
         reply = retrieve_response(answer)
+        reply.notices.extend(notices)
         self._say_how(reply, question, began, embedded)
         return reply
 
@@ -221,7 +231,8 @@ class RecallServicer(recall_service_pb2_grpc.RecallServiceServicer):
         """Erase questions that nothing answered."""
         deadline = Deadline.of_call(context)
         with self._profiles.use(request.profile, deadline.for_work()) as profile:
-            return clear_misses(profile, self._scribe(profile.name), request, deadline)
+            scribe = self._scribe(profile.name)
+            return clear_misses(profile, scribe, request, caller_of(context), deadline)
 
     @override
     def Explain(
@@ -240,6 +251,16 @@ class RecallServicer(recall_service_pb2_grpc.RecallServiceServicer):
             self._recalls.enter(deadline),
         ):
             yield profile
+
+    def _notices(
+        self,
+        profile: Profile[VectorIndex],
+        connection: Connection,
+        context: grpc.ServicerContext,
+    ) -> list[note_pb2.Notice]:
+        """Return what the caller's session is told with its answer."""
+        caller, now_ms = caller_of(context), profile.now_ms(connection)
+        return self._giving.notices(profile.name, connection, caller, now_ms)
 
     def _say_how(
         self, reply: SearchResponse, question: Question, began: float, embedded: Embedded

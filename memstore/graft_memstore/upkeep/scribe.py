@@ -1,13 +1,13 @@
 """The thread that writes down, after they have been given, what answers were made of.
 
-With them it keeps the questions that nothing answered, unless it is told not to, and counts
-which notes were given out.
+With them it keeps the questions that nothing answered, unless it is told not to, counts which
+notes were given out, and records what was refused.
 """
 
 import logging
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 
@@ -26,7 +26,8 @@ from graft_memstore.store.receipts import delete_old_receipts, find_receipts, in
 from graft_memstore.store.transaction import Transaction
 from graft_memstore.store.uses import Uses
 from graft_memstore.upkeep.back_off import BackOff
-from graft_memstore.upkeep.ledger import Given, Ledger, write_given
+from graft_memstore.upkeep.ledger import Given, Ledger, Page, write_page
+from graft_memstore.upkeep.refusals import Refused
 from graft_memstore.write.identify import check_piece
 from graft_memstore.write.misses import Missed, keep_misses
 
@@ -72,7 +73,7 @@ class Scribe:
         self._changed = threading.Condition()
         self._waiting: dict[ReceiptId, Answered] = {}
         self._writing: dict[ReceiptId, Answered] = {}
-        self._ledger = Ledger()
+        self._ledger = Ledger(time.monotonic)
         self._dropped = 0
         self._hurry = False
         self._stopping = False
@@ -103,6 +104,24 @@ class Scribe:
         """Count soon that a note was given out."""
         with self._changed:
             self._ledger.add(given)
+            self._changed.notify_all()
+
+    def claim(self, notice_ids: Iterable[int], count_max: int) -> set[int]:
+        """Return the first of *notice_ids* that no answer has told yet; they count as told now."""
+        with self._changed:
+            fresh = self._ledger.claim(notice_ids, count_max)
+            self._changed.notify_all()
+            return fresh
+
+    def flush(self, seconds: float) -> None:
+        """Write at once what waits, if anything does, as far as that goes within *seconds*."""
+        if self._waits() or self._writing:
+            self.settle(seconds)
+
+    def refused(self, refused: Refused) -> None:
+        """Record soon that something was refused; the same again is counted for a minute."""
+        with self._changed:
+            self._ledger.add_refused(refused)
             self._changed.notify_all()
 
     def uses_waiting(self, note_id: NoteId) -> Uses:
@@ -171,6 +190,8 @@ class Scribe:
         while not self._stopping:
             self._wait()
             self._write()
+        with self._changed:
+            self._ledger.refusals.close(every=True)
         while self._waits() and self._write():
             pass
 
@@ -180,7 +201,9 @@ class Scribe:
     def _wait(self) -> None:
         """Return when there is a batch to write."""
         with self._changed:
-            self._changed.wait_for(lambda: self._waits() or self._stopping)
+            while not (self._waits() or self._stopping):
+                self._changed.wait(self._ledger.refusals.left())
+                self._ledger.refusals.close()
             failed = bool(self._back_off.problem)
             pause = self._back_off.left() if failed else WRITE_SECONDS
             self._changed.wait_for(lambda: self._is_time(failed=failed), pause)
@@ -192,11 +215,11 @@ class Scribe:
 
     def _write(self) -> bool:
         """Write a batch; tell whether it could be done."""
-        batch, given = self._take_batch()
+        batch, page = self._take_batch()
 
         def write(transaction: Transaction) -> None:
             _store(transaction, receipts, missed)
-            write_given(transaction, given)
+            write_page(transaction, page)
 
         try:
             with self._profile.snapshot() as connection:
@@ -219,7 +242,7 @@ class Scribe:
             self._changed.notify_all()
         return True
 
-    def _take_batch(self) -> tuple[list[Answered], tuple[Given, ...]]:
+    def _take_batch(self) -> tuple[list[Answered], Page]:
         with self._changed:
             self._writing = dict(islice(self._waiting.items(), BATCH_MAX))
             for receipt_id in self._writing:

@@ -32,6 +32,7 @@ from graft_memstore.store.notes import (
     insert_note,
     read_stored,
 )
+from graft_memstore.store.notices import NOBODY, GivenTo
 from graft_memstore.store.pending import insert_pending
 from graft_memstore.store.signatures import insert_signatures
 from graft_memstore.store.sources import add_sources
@@ -43,6 +44,7 @@ from graft_memstore.store.values import find_of_value, find_out_of_use, find_sam
 from graft_memstore.write.identify import find_note
 from graft_memstore.write.limits import SIMILAR_MAX
 from graft_memstore.write.misses import mark_answered
+from graft_memstore.write.notices import given_to
 from graft_memstore.write.prepare import (
     PreparedNote,
     TitleVector,
@@ -70,6 +72,7 @@ class StoredReply:
         superseded: the note that it replaced, by *superseded_event*.
         restored: it was there, retired, and is in force again.
         proposal: item of the review queue that is to let it replace the other; 0 for none.
+        given_to: sessions that were given the note that it replaced, and will be told.
     """
 
     id: NoteId
@@ -83,6 +86,7 @@ class StoredReply:
     superseded_event: int = 0
     restored: bool = False
     proposal: int = 0
+    given_to: GivenTo = NOBODY
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -143,7 +147,8 @@ def store_note(
     except ReviewerNeededError as needed:
         item = propose(transaction, needed.proposal, caller, saying.reason)
         return replace(stored, proposal=item, similar=similar)
-    return replace(stored, superseded=old, superseded_event=event, similar=similar)
+    told = given_to(transaction, event)
+    return replace(stored, superseded=old, superseded_event=event, similar=similar, given_to=told)
 
 
 def _store(

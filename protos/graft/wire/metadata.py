@@ -1,7 +1,7 @@
 """What every call tells besides its request: session, kind of program, protocol and build."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Self
 from urllib.parse import quote, unquote
 
@@ -13,6 +13,7 @@ DOORS = ("cli", "mcp", "hook", "web", "library")
 SESSION_KEY = "graft-session"
 DOOR_KEY = "graft-door"
 PROTOCOL_KEY = "graft-protocol"
+REVIEWER_KEY = "graft-reviewer"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -24,18 +25,22 @@ class CallMetadata:
         door: the kind of program, one of `DOORS`; "library" when nobody said.
         protocol: protocol number; 0 when nobody said.
         build: build of the caller, see `graft.wire.build`; empty when nobody said.
+        reviewer: token of a reviewer's session; empty for none, and shown nowhere.
     """
 
     session: str = ""
     door: str = "library"
     protocol: int = PROTOCOL_NUMBER
     build: str = ""
+    reviewer: str = field(default="", repr=False)
 
     def to_pairs(self) -> tuple[tuple[str, str], ...]:
         """Return the pairs to send; values are percent-encoded ASCII of at most 256 bytes."""
         pairs = [(DOOR_KEY, self.door), (PROTOCOL_KEY, f"{self.protocol};{self.build}")]
         if self.session:
             pairs.append((SESSION_KEY, self.session))
+        if self.reviewer:
+            pairs.append((REVIEWER_KEY, self.reviewer))
         return tuple((key, _encode(value)) for key, value in pairs)
 
     @classmethod
@@ -54,6 +59,7 @@ class CallMetadata:
             if number.isdecimal() and len(number) <= PROTOCOL_DIGITS_MAX
             else 0,
             build=build,
+            reviewer=found.get(REVIEWER_KEY, ""),
         )
 
 

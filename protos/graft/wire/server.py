@@ -5,7 +5,7 @@ from __future__ import annotations  # grpc's classes are generic in their stubs 
 import logging
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent import futures
 from contextlib import AbstractContextManager, contextmanager
 from typing import TypeAlias, TypeVar
@@ -123,11 +123,19 @@ class Activity(grpc.ServerInterceptor):
                 self._last_use = time.monotonic()
 
 
-def build_server(domain: str, activity: Activity) -> grpc.Server:
-    """Build a server that has no services and no address yet; *domain* names it in refusals."""
+def build_server(
+    domain: str, activity: Activity, inside: Sequence[grpc.ServerInterceptor] = ()
+) -> grpc.Server:
+    """Build a server that has no services and no address yet.
+
+    Args:
+        domain: names it in refusals.
+        activity: counts its calls.
+        inside: what else sees each call, and refusals as they are raised.
+    """
     return grpc.server(
         futures.ThreadPoolExecutor(max_workers=THREADS, thread_name_prefix="rpc"),
-        interceptors=[ErrorInterceptor(domain), activity],
+        interceptors=[ErrorInterceptor(domain), activity, *inside],
         options=[
             ("grpc.so_reuseport", 0),
             ("grpc.max_receive_message_length", MESSAGE_BYTES_MAX),

@@ -1,19 +1,22 @@
 from dataclasses import replace
 from datetime import UTC, datetime
-from typing import get_args
+from typing import Any, get_args
 
 import pytest
 
 from graft.memory.v1 import (
+    audit_service_pb2,
     daemon_service_pb2,
     lifecycle_service_pb2,
     note_pb2,
     notes_service_pb2,
     profiles_service_pb2,
     recall_service_pb2,
+    review_service_pb2,
     upkeep_service_pb2,
 )
 from graft_client import (
+    audit_operations,
     gate_operations,
     lifecycle_operations,
     limits,
@@ -21,10 +24,14 @@ from graft_client import (
     recall_operations,
     receipt_operations,
     results,
+    review_operations,
+    reviews,
     upkeep_operations,
 )
+from graft_client.authority import Oracle, OracleKind
 from graft_client.calls import BATCH_NOTES, batches
 from graft_client.errors import InputError
+from graft_client.notices import Happening
 from graft_client.operation import Operation
 from graft_client.operations import Listing
 from graft_client.requests import NewNote, parse_source
@@ -33,17 +40,20 @@ from graft_client.scope import ScopeChoice
 from graft_client.times import to_milliseconds
 
 USER = ScopeChoice(scopes=("user",))
+APPROVAL = review_operations.Decision(item=1, decision="approve", note="", reason="r")
 SERVICES = {
     f"/{service.full_name}/{method.name}": (
         method.input_type.full_name,
         method.output_type.full_name,
     )
     for module in (
+        audit_service_pb2,
         daemon_service_pb2,
         lifecycle_service_pb2,
         notes_service_pb2,
         profiles_service_pb2,
         recall_service_pb2,
+        review_service_pb2,
         upkeep_service_pb2,
     )
     for service in module.DESCRIPTOR.services_by_name.values()
@@ -67,6 +77,14 @@ def every_operation() -> list[Operation]:  # type: ignore[type-arg] # of all kin
         ),
         lifecycle_operations.set_times("p", "id", {}, reason="r", request_id="r"),
         lifecycle_operations.undo("p", 1, reason="r", request_id="r"),
+        review_operations.verify("p", "id", Oracle(kind="run"), reason="r", request_id="r"),
+        review_operations.get_reviewer(),
+        review_operations.set_reviewer("p", "phrase", ""),
+        review_operations.open_session("p", "phrase"),
+        review_operations.close_session("token"),
+        review_operations.list_page("p", USER, (), decided=False, page_token=""),
+        review_operations.get_item("p", 1),
+        review_operations.decide("p", APPROVAL, request_id="r"),
         recall_operations.query("p", USER, "t", embed_tokens_max=0, context=()),
         recall_operations.retrieve("p", USER, recall_operations.Search(text="t")),
         recall_operations.explore("p", USER, recall_operations.Walk(text="t")),
@@ -74,6 +92,9 @@ def every_operation() -> list[Operation]:  # type: ignore[type-arg] # of all kin
         receipt_operations.explain("p", "id"),
         receipt_operations.misses("p", USER, limit=0),
         receipt_operations.clear_misses("p", USER, request_id="r"),
+        audit_operations.log_page("p", audit_operations.LogFilter(), 0),
+        audit_operations.verify_log("p", None),
+        audit_operations.log_head("p"),
         operations.profiles(),
         operations.add_profile("p"),
         operations.start_reindex("p", "m"),
@@ -120,6 +141,21 @@ def test_the_words_for_states_kinds_and_sources_are_those_of_the_protos() -> Non
         for name in note_pb2.NoteCondition.DESCRIPTOR.values_by_name
     }
 
+    def words(enum: Any, prefix: str) -> set[str]:
+        names = set(enum.DESCRIPTOR.values_by_name) - {f"{prefix}UNSPECIFIED"}
+        return {name.removeprefix(prefix).lower().replace("_", "-") for name in names}
+
+    assert set(get_args(OracleKind)) == words(note_pb2.OracleKind, "ORACLE_KIND_")
+    kinds_of_items = words(review_service_pb2.ReviewKind, "REVIEW_KIND_")
+    assert set(get_args(reviews.ReviewKind)) == kinds_of_items
+    decisions = words(review_service_pb2.ReviewDecision, "REVIEW_DECISION_")
+    assert set(get_args(reviews.ReviewDecision)) == decisions
+    happenings = {
+        name.removeprefix("HAPPENING_").lower()
+        for name in note_pb2.Happening.DESCRIPTOR.values_by_name
+    }
+
+    assert set(get_args(Happening)) == happenings - {"unspecified"}
     assert set(get_args(Condition)) == conditions - {"unspecified"}
     assert set(results.STATES) == states - {"unspecified"}
     assert set(get_args(results.Fit)) == fits - {"unspecified"}

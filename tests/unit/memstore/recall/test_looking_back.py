@@ -61,7 +61,8 @@ class Reader:
 def notes_of(room: Room) -> Iterator[notes_service_pb2_grpc.NotesServiceStub]:
     server = build_server("graft.memory", Activity(()))
     notes_service_pb2_grpc.add_NotesServiceServicer_to_server(
-        NotesServicer(room.profiles, room.inserter, Giving(room.upkeep.scribe)), server
+        NotesServicer(room.profiles, room.inserter, room.reviewer, Giving(room.upkeep.scribe)),
+        server,
     )
     port = server.add_insecure_port("127.0.0.1:0")
     server.start()

@@ -8,22 +8,27 @@ import pytest
 from tests.unit.memstore.room import Room
 
 from graft.memory.v1 import (
+    audit_service_pb2_grpc,
     daemon_service_pb2_grpc,
     lifecycle_service_pb2_grpc,
     notes_service_pb2_grpc,
     profiles_service_pb2_grpc,
     recall_service_pb2_grpc,
+    review_service_pb2_grpc,
 )
 from graft.wire.models import RegistryError
 from graft.wire.server import Activity, build_server
 from graft_memstore.embedder_process import EmbedderReport
 from graft_memstore.serve import NOT_USE
+from graft_memstore.service.audit import AuditServicer
 from graft_memstore.service.daemon import DaemonParts, DaemonServicer
 from graft_memstore.service.given import Giving
 from graft_memstore.service.lifecycle import LifecycleServicer
 from graft_memstore.service.notes import NotesServicer
 from graft_memstore.service.profiles import ProfilesServicer
 from graft_memstore.service.recall import RecallServicer
+from graft_memstore.service.refusals import RefusalRecorder
+from graft_memstore.service.review import ReviewServicer
 
 
 class FakeProcess:
@@ -50,7 +55,9 @@ class Stubs:
 
     notes: notes_service_pb2_grpc.NotesServiceStub
     lifecycle: lifecycle_service_pb2_grpc.LifecycleServiceStub
+    review: review_service_pb2_grpc.ReviewServiceStub
     recall: recall_service_pb2_grpc.RecallServiceStub
+    audit: audit_service_pb2_grpc.AuditServiceStub
     profiles: profiles_service_pb2_grpc.ProfilesServiceStub
     daemon: daemon_service_pb2_grpc.DaemonServiceStub
     process: FakeProcess
@@ -77,13 +84,19 @@ def stubs(room: Room) -> Iterator[Stubs]:
         return [EmbedderReport(model="fake", state="ready", pid=7, backend="cpu")]
 
     activity = Activity(NOT_USE)
-    server = build_server("graft.memory", activity)
+    recorder = RefusalRecorder(room.profiles, room.upkeep.scribe)
+    server = build_server("graft.memory", activity, [recorder])
+    giving = Giving(room.upkeep.scribe)
     notes_service_pb2_grpc.add_NotesServiceServicer_to_server(
-        NotesServicer(room.profiles, room.inserter, Giving(room.upkeep.scribe)), server
+        NotesServicer(room.profiles, room.inserter, room.reviewer, giving), server
     )
     lifecycle_service_pb2_grpc.add_LifecycleServiceServicer_to_server(
-        LifecycleServicer(room.profiles), server
+        LifecycleServicer(room.profiles, room.reviewer, giving), server
     )
+    review_service_pb2_grpc.add_ReviewServiceServicer_to_server(
+        ReviewServicer(room.profiles, room.reviewer, giving), server
+    )
+    audit_service_pb2_grpc.add_AuditServiceServicer_to_server(AuditServicer(room.profiles), server)
     recall_service_pb2_grpc.add_RecallServiceServicer_to_server(
         RecallServicer(room.profiles, room.embedder, room.upkeep.scribe), server
     )
@@ -95,6 +108,7 @@ def stubs(room: Room) -> Iterator[Stubs]:
             DaemonParts(
                 profiles=room.profiles,
                 upkeep=room.upkeep,
+                reviewer=room.reviewer,
                 embedder=room.embedder,
                 process=process,
                 reports=reports,
@@ -109,7 +123,9 @@ def stubs(room: Room) -> Iterator[Stubs]:
         yield Stubs(
             notes=notes_service_pb2_grpc.NotesServiceStub(channel),
             lifecycle=lifecycle_service_pb2_grpc.LifecycleServiceStub(channel),
+            review=review_service_pb2_grpc.ReviewServiceStub(channel),
             recall=recall_service_pb2_grpc.RecallServiceStub(channel),
+            audit=audit_service_pb2_grpc.AuditServiceStub(channel),
             profiles=profiles_service_pb2_grpc.ProfilesServiceStub(channel),
             daemon=daemon_service_pb2_grpc.DaemonServiceStub(channel),
             process=process,

@@ -10,7 +10,7 @@ from tests.unit.memstore.service.conftest import Stubs
 from graft.memory.v1 import note_pb2, recall_service_pb2
 from graft.memory.v1 import notes_service_pb2 as pb
 from graft_memstore.lifecycle import Verb
-from graft_memstore.model import NoteId
+from graft_memstore.model import EventSeq, NoteId
 from graft_memstore.store.meta import write as write_meta
 from graft_memstore.store.uses import USES_SINCE, Uses, add_uses, read_never_used, read_uses
 from graft_memstore.upkeep.ledger import GIVEN_MAX, Given, Ledger
@@ -43,7 +43,7 @@ def never_used(room: Room, before_ms: int) -> list[NoteId]:
 
 
 def given(note_id: str, at_ms: int = 1) -> Given:
-    return Given(note_id=NoteId(note_id), session="", at_ms=at_ms, strong=False)
+    return Given(note_id=NoteId(note_id), session="", at_ms=at_ms, strong=False, seen=EventSeq(0))
 
 
 def test_a_note_tells_how_often_it_was_an_answer_and_how_often_it_was_asked_for(
@@ -146,14 +146,14 @@ def test_before_uses_were_counted_nobody_knows_what_was_never_used(still_room: R
 
 
 def test_the_ledger_keeps_the_newest_when_too_much_waits() -> None:
-    ledger = Ledger()
+    ledger = Ledger(lambda: 0.0)
     for number in range(GIVEN_MAX + 1):
         ledger.add(given(f"{number:032x}"))
 
-    taken = ledger.take()
+    taken = ledger.take().given
     ledger.add(given("f" * 32))
     ledger.put_back()
-    again = ledger.take()
+    again = ledger.take().given
 
     assert [len(taken), len(again)] == [GIVEN_MAX, GIVEN_MAX]
     assert taken[0].note_id == f"{1:032x}"
