@@ -6,12 +6,18 @@ import select
 import subprocess
 import sys
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import IO
 
 GRAFT = Path(sys.executable).with_name("graft")
 SECONDS = 30.0
+TAKE_TERMINAL = """
+import fcntl, os, sys, termios
+fcntl.ioctl(0, termios.TIOCSCTTY, 0)
+os.execv(sys.argv[1], sys.argv[1:])
+"""
+"""Makes the terminal on stdin the one that controls the session, as a login does."""
 
 
 def run_on_terminal(
@@ -39,6 +45,41 @@ def run_on_terminal(
     screen = _read_all(mine)
     os.close(mine)
     return process.wait(SECONDS), screen
+
+
+def run_at_keyboard(
+    *arguments: str, at: Path, around: Mapping[str, str], typed: Sequence[tuple[str, str]]
+) -> tuple[int, str]:
+    """Run ``graft`` as a login does, with a terminal that controls it; return code and screen.
+
+    *typed* is what is typed, each line as soon as the words before it are on the screen.
+    """
+    mine, theirs = pty.openpty()
+    process = subprocess.Popen(
+        [sys.executable, "-c", TAKE_TERMINAL, GRAFT, *arguments],
+        stdin=theirs,
+        stdout=theirs,
+        stderr=theirs,
+        cwd=at,
+        env={"TERM": "dumb", "COLUMNS": "100", **around},
+        start_new_session=True,
+    )
+    os.close(theirs)
+    answers, screen, seen = list(typed), b"", 0
+    end = time.monotonic() + SECONDS
+    while select.select([mine], [], [], max(end - time.monotonic(), 0))[0]:
+        try:
+            piece = os.read(mine, 4096)
+        except OSError:  # how Linux says that the other side has been closed
+            break
+        if not piece:
+            break
+        screen += piece
+        if answers and answers[0][0].encode() in screen[seen:]:
+            seen = len(screen)
+            os.write(mine, f"{answers.pop(0)[1]}\n".encode())
+    os.close(mine)
+    return process.wait(SECONDS), screen.decode()
 
 
 def _read_all(descriptor: int) -> str:

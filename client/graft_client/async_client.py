@@ -4,26 +4,32 @@ import asyncio
 import time
 from collections.abc import AsyncIterator, Iterable, Sequence
 from copy import copy
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 from types import TracebackType
 from typing import Self, TypeVar, Unpack
 
 from google.protobuf.message import Message
+from typing_extensions import override
 
 from graft_client import gate_operations, operations, receipt_operations, upkeep
 from graft_client.async_connection import AsyncConnection
+from graft_client.async_correcting import AsyncCorrectCalls
+from graft_client.async_logbook import AsyncLogCalls
+from graft_client.async_reviewing import AsyncReviewCalls
 from graft_client.calls import GATE_SECONDS, REINDEX_POLL_SECONDS, Calls, batches, new_request_id
 from graft_client.connection import Connection
 from graft_client.explanations import ClearedMisses, Explanation, Misses
 from graft_client.filing import AsyncFiling
 from graft_client.gate_reports import GateReset, GateStep
+from graft_client.history import GotNote
+from graft_client.maintenance import AsyncMaintenance
 from graft_client.operation import Operation
 from graft_client.operations import Listing
 from graft_client.recall_operations import Search, Walk
-from graft_client.requests import AsOfFields, NewNote, NoteFields, TimeFields
+from graft_client.requests import AsOfFields, NewNote, NoteFields
 from graft_client.results import (
-    Changed,
     Check,
     Deleted,
     Inserted,
@@ -46,7 +52,7 @@ ReplyT = TypeVar("ReplyT", bound=Message)
 ResultT = TypeVar("ResultT")
 
 
-class AsyncGraft:
+class AsyncGraft(AsyncCorrectCalls, AsyncReviewCalls, AsyncLogCalls):
     """One memory, as one asyncio program sees it; what it does is what `Graft` does.
 
     Belongs to the event loop of its first call; close it, or use it in an ``async with``.
@@ -76,6 +82,7 @@ class AsyncGraft:
         self._calls = Calls(self._configuration, new_request_id)
         self._seconds = self._configuration.timeout_seconds
         self._services = Services(self._configuration)
+        self._reviewer_token = ""
         self._connection = AsyncConnection(self._services)
 
     async def __aenter__(self) -> Self:
@@ -102,6 +109,11 @@ class AsyncGraft:
     def filing(self) -> AsyncFiling:
         """Keywords, sources and scopes of notes."""
         return AsyncFiling(self._connection, self._calls, self._seconds)
+
+    @property
+    def maintenance(self) -> AsyncMaintenance:
+        """Keeping the memory in order."""
+        return AsyncMaintenance(self._connection, self._calls, self._seconds)
 
     def within(self, seconds: float) -> Self:
         """Give a twin on the same connection whose calls may take *seconds*."""
@@ -141,7 +153,7 @@ class AsyncGraft:
             inserted.extend(stored)
         return tuple(inserted)
 
-    async def get(self, note_id: str, **instants: Unpack[AsOfFields]) -> Note:
+    async def get(self, note_id: str, **instants: Unpack[AsOfFields]) -> GotNote:
         """Fetch one note by its id, or a prefix or suffix of 8 digits or more; see `query`."""
         return await self._call(operations.get(self._calls.profile, note_id, instants))
 
@@ -172,57 +184,6 @@ class AsyncGraft:
     async def delete(self, note_id: str, *, reason: str, request_id: str | None = None) -> Deleted:
         """Take a note away: erased through the door cli, retired through any other."""
         return await self._call(self._calls.delete(note_id, reason=reason, request_id=request_id))
-
-    async def supersede(
-        self, note_id: str, *, by: str, reason: str, request_id: str | None = None
-    ) -> Changed:
-        """Put the note *by* in the place of another, which no search shows any more."""
-        return await self._call(self._calls.supersede(note_id, by, reason, request_id))
-
-    async def retire(self, note_id: str, *, reason: str, request_id: str | None = None) -> Changed:
-        """Take a note out of use."""
-        return await self._call(self._calls.say("retire", note_id, reason, request_id))
-
-    async def restore(self, note_id: str, *, reason: str, request_id: str | None = None) -> Changed:
-        """Put a retired note to use again."""
-        return await self._call(self._calls.say("restore", note_id, reason, request_id))
-
-    async def reject(self, note_id: str, *, reason: str, request_id: str | None = None) -> Changed:
-        """Say that a note was wrong: what it says is refused from now on."""
-        return await self._call(self._calls.say("reject", note_id, reason, request_id))
-
-    async def dispute(self, note_id: str, *, reason: str, request_id: str | None = None) -> Changed:
-        """Say that a note may be wrong: it is at most a WEAK answer then."""
-        return await self._call(self._calls.say("dispute", note_id, reason, request_id))
-
-    async def mark_stale(
-        self, note_id: str, *, reason: str, request_id: str | None = None
-    ) -> Changed:
-        """Say that what a note rests on has changed: it is at most WEAK then."""
-        return await self._call(self._calls.say("mark-stale", note_id, reason, request_id))
-
-    async def set_times(
-        self,
-        note_id: str,
-        *,
-        reason: str,
-        request_id: str | None = None,
-        **times: Unpack[TimeFields],
-    ) -> Changed:
-        """Set from when until when a note is true, and from when on it is not shown.
-
-        Args:
-            note_id: of an active note.
-            reason: why.
-            request_id: UUID that makes a repeated call safe over programs; None: a new one.
-            times: *valid_from*, *valid_to*, *expires_at*; None takes one away, one that is not
-                given stays.
-        """
-        return await self._call(self._calls.set_times(note_id, times, reason, request_id))
-
-    async def undo(self, event: int, *, reason: str, request_id: str | None = None) -> Changed:
-        """Take back the last change of a note, by the event that recorded it."""
-        return await self._call(self._calls.undo(event, reason, request_id))
 
     async def stats(self, *, scope: str | AllScopes = "") -> Stats:
         """Count what the profile holds."""
@@ -377,5 +338,8 @@ class AsyncGraft:
         connection = Connection(self._services)
         return upkeep.stop_services(self._services, connection, force=force, seconds=self._seconds)
 
+    @override
     async def _call(self, operation: Operation[ReplyT, ResultT]) -> ResultT:
+        if self._reviewer_token:
+            operation = replace(operation, reviewer_token=self._reviewer_token)
         return await self._connection.call(operation, self._seconds)

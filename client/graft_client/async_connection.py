@@ -96,7 +96,8 @@ class AsyncConnection:
             response_deserializer=operation.reply.FromString,
         )
         left = max(deadline - time.monotonic(), 0.0)
-        return await method(operation.request, timeout=left, metadata=self._services.metadata())
+        metadata = (*self._services.metadata(), *operation.metadata())
+        return await method(operation.request, timeout=left, metadata=metadata)
 
     async def _open(self, deadline: float) -> tuple[grpc.aio.Channel, Located]:
         async with self._lock:

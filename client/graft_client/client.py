@@ -4,25 +4,30 @@ import threading
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from copy import copy
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 from types import TracebackType
 from typing import Self, TypeVar, Unpack
 
 from google.protobuf.message import Message
+from typing_extensions import override
 
 from graft_client import gate_operations, operations, receipt_operations, upkeep
 from graft_client.calls import GATE_SECONDS, REINDEX_POLL_SECONDS, Calls, batches, new_request_id
 from graft_client.connection import Connection
+from graft_client.correcting import CorrectCalls
 from graft_client.explanations import ClearedMisses, Explanation, Misses
 from graft_client.filing import Filing
 from graft_client.gate_reports import GateReset, GateStep
+from graft_client.history import GotNote
+from graft_client.logbook import LogCalls
+from graft_client.maintenance import Maintenance
 from graft_client.operation import Operation
 from graft_client.operations import Listing
 from graft_client.recall_operations import Search, Walk
-from graft_client.requests import AsOfFields, NewNote, NoteFields, TimeFields
+from graft_client.requests import AsOfFields, NewNote, NoteFields
 from graft_client.results import (
-    Changed,
     Check,
     Deleted,
     Inserted,
@@ -35,6 +40,7 @@ from graft_client.results import (
     Stats,
     Status,
 )
+from graft_client.reviewing import ReviewCalls
 from graft_client.scope import AllScopes
 from graft_client.services import Services
 from graft_client.settings import Configuration, SettingFields, as_flags, configure
@@ -45,7 +51,7 @@ ReplyT = TypeVar("ReplyT", bound=Message)
 ResultT = TypeVar("ResultT")
 
 
-class Graft:
+class Graft(CorrectCalls, ReviewCalls, LogCalls):
     """One memory, as one caller sees it.
 
     The services are found and, where nothing answers, started at the first call. Every call has
@@ -77,6 +83,7 @@ class Graft:
         self._calls = Calls(self._configuration, new_request_id)
         self._seconds = self._configuration.timeout_seconds
         self._services = Services(self._configuration)
+        self._reviewer_token = ""
         self._connection = Connection(self._services)
         self._closed = threading.Event()
 
@@ -105,6 +112,11 @@ class Graft:
     def filing(self) -> Filing:
         """Keywords, sources and scopes of notes."""
         return Filing(self._connection, self._calls, self._seconds)
+
+    @property
+    def maintenance(self) -> Maintenance:
+        """Keeping the memory in order."""
+        return Maintenance(self._connection, self._calls, self._seconds)
 
     def within(self, seconds: float) -> Self:
         """Give a twin on the same connection whose calls may take *seconds*."""
@@ -150,7 +162,7 @@ class Graft:
         for batch in batches(notes):
             yield self._call(self._calls.insert_many(batch, wait=wait))
 
-    def get(self, note_id: str, **instants: Unpack[AsOfFields]) -> Note:
+    def get(self, note_id: str, **instants: Unpack[AsOfFields]) -> GotNote:
         """Fetch one note by its id, or a prefix or suffix of 8 digits or more; see `query`."""
         return self._call(operations.get(self._calls.profile, note_id, instants))
 
@@ -187,55 +199,6 @@ class Graft:
     def delete(self, note_id: str, *, reason: str, request_id: str | None = None) -> Deleted:
         """Take a note away: erased through the door cli, retired through any other."""
         return self._call(self._calls.delete(note_id, reason=reason, request_id=request_id))
-
-    def supersede(
-        self, note_id: str, *, by: str, reason: str, request_id: str | None = None
-    ) -> Changed:
-        """Put the note *by* in the place of another, which no search shows any more."""
-        return self._call(self._calls.supersede(note_id, by, reason, request_id))
-
-    def retire(self, note_id: str, *, reason: str, request_id: str | None = None) -> Changed:
-        """Take a note out of use."""
-        return self._call(self._calls.say("retire", note_id, reason, request_id))
-
-    def restore(self, note_id: str, *, reason: str, request_id: str | None = None) -> Changed:
-        """Put a retired note to use again."""
-        return self._call(self._calls.say("restore", note_id, reason, request_id))
-
-    def reject(self, note_id: str, *, reason: str, request_id: str | None = None) -> Changed:
-        """Say that a note was wrong: what it says is refused from now on."""
-        return self._call(self._calls.say("reject", note_id, reason, request_id))
-
-    def dispute(self, note_id: str, *, reason: str, request_id: str | None = None) -> Changed:
-        """Say that a note may be wrong: it is at most a WEAK answer then."""
-        return self._call(self._calls.say("dispute", note_id, reason, request_id))
-
-    def mark_stale(self, note_id: str, *, reason: str, request_id: str | None = None) -> Changed:
-        """Say that what a note rests on has changed: it is at most WEAK then."""
-        return self._call(self._calls.say("mark-stale", note_id, reason, request_id))
-
-    def set_times(
-        self,
-        note_id: str,
-        *,
-        reason: str,
-        request_id: str | None = None,
-        **times: Unpack[TimeFields],
-    ) -> Changed:
-        """Set from when until when a note is true, and from when on it is not shown.
-
-        Args:
-            note_id: of an active note.
-            reason: why.
-            request_id: UUID that makes a repeated call safe over programs; None: a new one.
-            times: *valid_from*, *valid_to*, *expires_at*; None takes one away, one that is not
-                given stays.
-        """
-        return self._call(self._calls.set_times(note_id, times, reason, request_id))
-
-    def undo(self, event: int, *, reason: str, request_id: str | None = None) -> Changed:
-        """Take back the last change of a note, by the event that recorded it."""
-        return self._call(self._calls.undo(event, reason, request_id))
 
     def stats(self, *, scope: str | AllScopes = "") -> Stats:
         """Count what the profile holds."""
@@ -395,5 +358,8 @@ class Graft:
             self._services, self._connection, force=force, seconds=self._seconds
         )
 
+    @override
     def _call(self, operation: Operation[ReplyT, ResultT]) -> ResultT:
+        if self._reviewer_token:
+            operation = replace(operation, reviewer_token=self._reviewer_token)
         return self._connection.call(operation, self._seconds)

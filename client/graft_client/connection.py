@@ -116,7 +116,8 @@ class Connection:
             response_deserializer=operation.reply.FromString,
         )
         left = max(deadline - time.monotonic(), 0.0)
-        return method(operation.request, timeout=left, metadata=self._services.metadata())
+        metadata = (*self._services.metadata(), *operation.metadata())
+        return method(operation.request, timeout=left, metadata=metadata)
 
     def _open(self, deadline: float) -> tuple[grpc.Channel, Located]:
         with self._lock:

@@ -6,7 +6,7 @@ from typing import Literal
 
 from graft.memory.v1 import lifecycle_service_pb2 as pb
 from graft_client.operation import Operation, sendable
-from graft_client.replies import instant_of
+from graft_client.replies import given_to, instant_of
 from graft_client.requests import KeywordChanges, TimeFields
 from graft_client.results import Changed
 from graft_client.times import to_milliseconds
@@ -64,7 +64,7 @@ def supersede(
         path=f"{LIFECYCLE}/SupersedeNote",
         request=request,
         reply=pb.SupersedeNoteResponse,
-        read=lambda reply: _note(reply.note, superseded_by=reply.superseded_by or None),
+        read=lambda reply: changed_note(reply.note, superseded_by=reply.superseded_by or None),
     )
 
 
@@ -86,7 +86,7 @@ def set_times(
         path=f"{LIFECYCLE}/SetNoteTimes",
         request=request,
         reply=pb.SetNoteTimesResponse,
-        read=lambda reply: _note(reply.note),
+        read=lambda reply: changed_note(reply.note),
     )
 
 
@@ -112,7 +112,7 @@ def set_keywords(
         path=f"{LIFECYCLE}/SetNoteKeywords",
         request=request,
         reply=pb.SetNoteKeywordsResponse,
-        read=lambda reply: replace(_note(reply.note), keywords=tuple(reply.keywords)),
+        read=lambda reply: replace(changed_note(reply.note), keywords=tuple(reply.keywords)),
     )
 
 
@@ -128,7 +128,7 @@ def undo(
         path=f"{LIFECYCLE}/UndoEvent",
         request=request,
         reply=pb.UndoEventResponse,
-        read=lambda reply: _note(reply.note),
+        read=lambda reply: changed_note(reply.note),
     )
 
 
@@ -138,10 +138,13 @@ def _time(instant: datetime | None) -> pb.NoteTime:
 
 def _changed(reply: ChangeResponse) -> Changed:
     others = reply.others if isinstance(reply, pb.RejectNoteResponse) else 0
-    return _note(reply.note, others=others)
+    return changed_note(reply.note, others=others)
 
 
-def _note(reply: pb.ChangedNote, *, superseded_by: str | None = None, others: int = 0) -> Changed:
+def changed_note(
+    reply: pb.ChangedNote, *, superseded_by: str | None = None, others: int = 0
+) -> Changed:
+    """Read a note after a change."""
     return Changed(
         id=reply.id,
         state=STATES.get(reply.lifecycle, "retired"),
@@ -153,4 +156,5 @@ def _note(reply: pb.ChangedNote, *, superseded_by: str | None = None, others: in
         expires_at=instant_of(reply, "expires_at_ms"),
         superseded_by=superseded_by,
         others=others,
+        given_to=given_to(reply.given_to),
     )

@@ -16,6 +16,10 @@ APPLIES_TO_MAX = 16
 SPEC_CHARS_MAX = 256
 CONTEXT_MAX = 1_024
 REASON_CHARS_MAX = 1_024
+COMMAND_CHARS_MAX = 1_024
+PASSPHRASE_CHARS_MIN = 8
+PASSPHRASE_CHARS_MAX = 1_024
+REVIEW_MINUTES = 15
 BATCH_NOTES_MAX = 256
 BATCH_BYTES_MAX = 16 << 20
 PAGE_SIZE_MAX = 256
@@ -34,12 +38,24 @@ RECEIPTS_MAX = 5_000
 MISSES_MAX = 500
 MISSES = 50
 QUESTION_CHARS_MAX = 1_000
+FOUND_MAX = 2_000
+UPKEEP_ITEMS_MAX = 1_000
+UPKEEP_EVENTS_MAX = 1_000
+IDLE_DAYS = 30
+IDLE_DAYS_MAX = 3_650
 LOCK_WAIT_SECONDS = 10
 CONFIRM_BYTES_MAX = 64 << 20
 CONFIRM_SECONDS = 1.0
 CONFIRM_WITHIN_SECONDS = 60
 GIVEN_SECONDS = 3_600
 RETOLD_CHARS_MAX = 32 * 1024
+HEAD_BYTES_MAX = 4 << 10
+FLAWS_MAX = 100
+REFUSALS_MAX = 256
+GIVEN_NOTES_MAX = 20_000
+NOTICES_MAX = 10_000
+NOTICES_TOLD_MAX = 10
+SESSIONS_NAMED_MAX = 20
 
 # A line of a .jsonl file holds one note as JSON, where a byte may take six (\u00XX).
 LINE_BYTES_MAX = 8 << 20
@@ -68,6 +84,15 @@ LIMITS: tuple[Limit, ...] = (
     Limit("scope", f"{SCOPE_CHARS_MAX:,} characters"),
     Limit("author", f"{AUTHOR_CHARS_MAX} characters"),
     Limit("reason", f"1 to {REASON_CHARS_MAX:,} characters"),
+    Limit("command that a note is verified by", f"1 to {COMMAND_CHARS_MAX:,} characters"),
+    Limit(
+        "reviewer's passphrase", f"{PASSPHRASE_CHARS_MIN} to {PASSPHRASE_CHARS_MAX:,} characters"
+    ),
+    Limit(
+        "reviewer's session",
+        f"{REVIEW_MINUTES} minutes; the next try after wrong passphrases"
+        " waits 1 s, then twice as long each time, 5 minutes at most",
+    ),
     Limit(
         "question of query, retrieve and explore", f"{QUERY_BYTES_MAX:,} bytes of UTF-8 (64 KiB)"
     ),
@@ -93,6 +118,21 @@ LIMITS: tuple[Limit, ...] = (
         "questions that nothing answered",
         f"{MISSES_MAX} groups of each profile, the first {QUESTION_CHARS_MAX:,} characters of one"
         f" question each; {MISSES} listed by default",
+    ),
+    Limit("rows that `log --verify` names", f"{FLAWS_MAX}; it counts the others"),
+    Limit(
+        "refusals within a minute",
+        f"the first of a kind is recorded at once, the same again as one event with its count when"
+        f" the minute ends; {REFUSALS_MAX} kinds, the others are one",
+    ),
+    Limit(
+        "notices of what became of notes",
+        f"of the last {GIVEN_NOTES_MAX:,} notes given to sessions; {NOTICES_MAX:,} wait,"
+        f" {NOTICES_TOLD_MAX} come with an answer; a change names {SESSIONS_NAMED_MAX} sessions",
+    ),
+    Limit(
+        "what one scan of maintain finds",
+        f"{FOUND_MAX:,} things of a kind; {UPKEEP_ITEMS_MAX:,} shown at most",
     ),
     Limit(
         "files that are looked at for one answer",

@@ -2,12 +2,13 @@
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 
 from google.protobuf.message import Message
 
 from graft.memory.v1 import note_pb2
+from graft.wire.metadata import REVIEWER_KEY
 from graft_client.errors import InputError
 from graft_client.requests import AsOfFields
 from graft_client.scope import ScopeChoice
@@ -27,6 +28,7 @@ class Operation(Generic[ReplyT, ResultT]):
         reply: class of what comes back.
         read: turns the reply into a result.
         repeatable: whether the proto says that repeating it is safe.
+        reviewer_token: of the session that it goes with; shown nowhere.
     """
 
     path: str
@@ -34,6 +36,11 @@ class Operation(Generic[ReplyT, ResultT]):
     reply: type[ReplyT]
     read: Callable[[ReplyT], ResultT]
     repeatable: bool = True
+    reviewer_token: str = field(default="", repr=False)
+
+    def metadata(self) -> tuple[tuple[str, str], ...]:
+        """Give the metadata that this call carries besides that of all calls."""
+        return ((REVIEWER_KEY, self.reviewer_token),) if self.reviewer_token else ()
 
 
 @contextmanager

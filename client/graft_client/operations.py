@@ -10,8 +10,9 @@ from graft.memory.v1 import (
     notes_service_pb2,
     profiles_service_pb2,
 )
-from graft_client import replies
+from graft_client import history_replies, replies
 from graft_client.errors import InputError
+from graft_client.history import GotNote
 from graft_client.operation import Operation, as_of, scope_filter, sendable
 from graft_client.requests import AsOfFields, NewNote
 from graft_client.results import (
@@ -104,7 +105,7 @@ def insert_many(
 
 def get(
     profile: str, note_id: str, instants: AsOfFields | None = None
-) -> Operation[notes_service_pb2.GetNoteResponse, Note]:
+) -> Operation[notes_service_pb2.GetNoteResponse, GotNote]:
     """Fetch one note."""
     with sendable():
         request = notes_service_pb2.GetNoteRequest(
@@ -114,7 +115,7 @@ def get(
         path=f"{NOTES}/GetNote",
         request=request,
         reply=notes_service_pb2.GetNoteResponse,
-        read=lambda reply: replies.note(reply.note),
+        read=history_replies.got_note,
     )
 
 

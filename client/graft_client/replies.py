@@ -13,12 +13,14 @@ from graft.memory.v1 import (
     profiles_service_pb2,
     recall_service_pb2,
 )
-from graft_client import results, walks
+from graft_client import authority_replies, results, walks
+from graft_client.notices import GivenTo, Notice
 from graft_client.times import from_milliseconds
 from graft_client.vocabulary import (
     CONDITIONS,
     EDGES,
     FITS,
+    HAPPENINGS,
     HITS,
     KINDS,
     OUTCOMES,
@@ -65,6 +67,7 @@ def note(reply: note_pb2.Note, *, with_body: bool = True) -> results.Note:
         state_reason=reply.state_reason,
         state_event=reply.state_event,
         condition=CONDITIONS.get(reply.condition, "retired"),
+        oracle=authority_replies.oracle(reply.oracle) if reply.HasField("oracle") else None,
     )
 
 
@@ -89,6 +92,8 @@ def inserted(reply: notes_service_pb2.InsertedNote, degraded: Sequence[str]) -> 
         restored=reply.restored,
         degraded=tuple(degraded),
         recalled=reply.recalled,
+        proposal=reply.proposal or None,
+        given_to=given_to(reply.given_to),
     )
 
 
@@ -130,6 +135,7 @@ def query_answer(reply: recall_service_pb2.QueryResponse) -> results.QueryAnswer
         context_wanted=tuple(reply.context_wanted),
         source_check=SOURCE_CHECKS.get(reply.source_check),
         to_confirm=tuple(source(each) for each in reply.to_confirm),
+        notices=notices(reply.notices),
     )
 
 
@@ -158,6 +164,7 @@ def retrieved(reply: recall_service_pb2.RetrieveResponse) -> results.Retrieved:
         notes_elsewhere=reply.notes_elsewhere,
         service_ms=reply.service_ms,
         embed_ms=reply.embed_ms,
+        notices=notices(reply.notices),
     )
 
 
@@ -217,7 +224,10 @@ def classified(reply: recall_service_pb2.ClassifyResponse) -> walks.Classified:
 def deleted(reply: notes_service_pb2.DeleteNoteResponse) -> results.Deleted:
     """Read how a note was taken away."""
     return results.Deleted(
-        id=reply.id, outcome=OUTCOMES.get(reply.outcome, "retired"), event=reply.event
+        id=reply.id,
+        outcome=OUTCOMES.get(reply.outcome, "retired"),
+        event=reply.event,
+        given_to=given_to(reply.given_to),
     )
 
 
@@ -288,6 +298,7 @@ def memstore_status(
             )
             for each in reply.profiles
         ),
+        reviewer=authority_replies.reviewer(reply.reviewer),
         settings=dict(reply.settings),
     )
 
@@ -330,6 +341,26 @@ def instant_of(
 ) -> datetime | None:
     """Read one of a note's times; None for none."""
     return from_milliseconds(getattr(reply, field)) if reply.HasField(field) else None
+
+
+def notices(replies: Iterable[note_pb2.Notice]) -> tuple[Notice, ...]:
+    """Read what a session is told."""
+    return tuple(
+        Notice(
+            id=each.id,
+            title=each.title or None,
+            happened=HAPPENINGS.get(each.happened, "retired"),
+            successor=each.successor or None,
+            event=each.event,
+            at=from_milliseconds(each.at_ms),
+        )
+        for each in replies
+    )
+
+
+def given_to(reply: note_pb2.GivenTo) -> GivenTo:
+    """Read which sessions will be told."""
+    return GivenTo(count=reply.count, sessions=tuple(reply.sessions))
 
 
 def _applicability(

@@ -1,10 +1,11 @@
 """What the service answers, as plain data; field names are those of the JSON output."""
 
-from dataclasses import dataclass, field, fields, is_dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Literal
 
-from graft_client.times import format_time
+from graft_client.authority import Oracle, ReviewerStatus
+from graft_client.notices import NOBODY, GivenTo, Notice
 
 State = Literal["active", "superseded", "retired"]
 Trust = Literal["candidate", "observed", "verified", "disputed", "stale", "held", "rejected"]
@@ -63,6 +64,7 @@ class Note:
         state_reason: why it is in this state; empty where nobody said.
         state_event: number of the event that made this state; `undo` takes it.
         condition: whether searches show it at the instant that was asked for, and if not why.
+        oracle: what it was verified by, also where it is doubted since; None where it never was.
     """
 
     id: str
@@ -85,6 +87,7 @@ class Note:
     state_reason: str
     state_event: int
     condition: Condition
+    oracle: Oracle | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -111,6 +114,7 @@ class Inserted:
         restored: it was there, retired, and is in force again.
         recalled: it is a piece of a note that this session was given, and was not stored.
         degraded: what could not be had, such as "vector".
+        proposal: item of the review queue that is to let it replace another; None for none.
     """
 
     id: str
@@ -127,7 +131,9 @@ class Inserted:
     superseded_event: int | None
     restored: bool
     degraded: tuple[str, ...]
+    proposal: int | None
     recalled: bool = False
+    given_to: GivenTo = NOBODY
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -182,6 +188,7 @@ class QueryAnswer:
         context_wanted: names whose versions might change the answer and are not known.
         source_check: how the files that a note rests on are; None where it rests on none.
         to_confirm: files that are to be looked at; the client has done that already.
+        notices: what became of notes that this session was given.
     """
 
     hit: Hit
@@ -201,6 +208,7 @@ class QueryAnswer:
     context_wanted: tuple[str, ...]
     source_check: SourceCheck | None = None
     to_confirm: tuple[Source, ...] = ()
+    notices: tuple[Notice, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -241,6 +249,7 @@ class Retrieved:
     notes_elsewhere: int
     service_ms: float
     embed_ms: float
+    notices: tuple[Notice, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -250,6 +259,7 @@ class Deleted:
     id: str
     outcome: Outcome
     event: int
+    given_to: GivenTo = NOBODY
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -274,6 +284,7 @@ class Changed:
     superseded_by: str | None = None
     others: int = 0
     keywords: tuple[str, ...] | None = None
+    given_to: GivenTo = NOBODY
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -356,6 +367,7 @@ class MemstoreStatus:
     erasing: int
     calls: int
     profiles: tuple[ProfileStatus, ...]
+    reviewer: ReviewerStatus = field(default_factory=ReviewerStatus)
     settings: dict[str, str] = field(default_factory=dict)
 
 
@@ -382,16 +394,3 @@ class Check:
     ok: bool
     detail: str
     profile: str = ""
-
-
-def as_json(value: object) -> object:
-    """Turn a result into what ``json.dumps`` takes; instants become RFC 3339 in UTC."""
-    if is_dataclass(value):
-        return {each.name: as_json(getattr(value, each.name)) for each in fields(value)}
-    if isinstance(value, datetime):
-        return format_time(value)
-    if isinstance(value, dict):
-        return {key: as_json(each) for key, each in value.items()}
-    if isinstance(value, (tuple, list)):
-        return [as_json(each) for each in value]
-    return value

@@ -4,7 +4,9 @@ An enum value that this program does not know comes from a newer service; it is 
 least.
 """
 
-from graft.memory.v1 import note_pb2, notes_service_pb2, recall_service_pb2
+from graft.memory.v1 import note_pb2, notes_service_pb2, recall_service_pb2, review_service_pb2
+from graft_client.authority import OracleKind
+from graft_client.notices import Happening
 from graft_client.results import (
     Condition,
     Fit,
@@ -17,6 +19,7 @@ from graft_client.results import (
     State,
     Trust,
 )
+from graft_client.reviews import ReviewDecision, ReviewKind
 from graft_client.walks import EdgeKind
 
 KINDS: dict[int, Kind] = {
@@ -55,6 +58,13 @@ FITS: dict[int, Fit] = {
     note_pb2.FIT_OUTSIDE: "outside",
     note_pb2.FIT_UNKNOWN: "unknown",
 }
+HAPPENINGS: dict[int, Happening] = {
+    note_pb2.HAPPENING_SUPERSEDED: "superseded",
+    note_pb2.HAPPENING_RETIRED: "retired",
+    note_pb2.HAPPENING_REJECTED: "rejected",
+    note_pb2.HAPPENING_DISPUTED: "disputed",
+    note_pb2.HAPPENING_DELETED: "deleted",
+}
 EDGES: dict[int, EdgeKind] = {
     recall_service_pb2.EDGE_KIND_KEYWORD: "KEYWORD",
     recall_service_pb2.EDGE_KIND_SEMANTIC: "SEMANTIC",
@@ -78,6 +88,34 @@ SOURCE_CHECKS: dict[int, SourceCheck] = {
     recall_service_pb2.SOURCE_CHECK_SAME: "same",
     recall_service_pb2.SOURCE_CHECK_CHANGED: "changed",
     recall_service_pb2.SOURCE_CHECK_GONE: "gone",
+}
+ORACLES: dict[int, OracleKind] = {
+    note_pb2.ORACLE_KIND_REVIEWER: "reviewer",
+    note_pb2.ORACLE_KIND_COMMIT: "commit",
+    note_pb2.ORACLE_KIND_RUN: "run",
+}
+REVIEWS: dict[int, ReviewKind] = {
+    review_service_pb2.REVIEW_KIND_CANDIDATE: "candidate",
+    review_service_pb2.REVIEW_KIND_HELD: "held",
+    review_service_pb2.REVIEW_KIND_PROPOSAL: "proposal",
+    review_service_pb2.REVIEW_KIND_RESTATED_REJECTION: "restated-rejection",
+    review_service_pb2.REVIEW_KIND_DUPLICATE: "duplicate",
+    review_service_pb2.REVIEW_KIND_SUPERSESSION: "supersession",
+    review_service_pb2.REVIEW_KIND_CONTRADICTION: "contradiction",
+    review_service_pb2.REVIEW_KIND_POSSIBLE_CONTRADICTION: "possible-contradiction",
+    review_service_pb2.REVIEW_KIND_CHANGED_SOURCE: "changed-source",
+    review_service_pb2.REVIEW_KIND_REMOVED_SOURCE: "removed-source",
+    review_service_pb2.REVIEW_KIND_KEYWORD_VARIANT: "keyword-variant",
+    review_service_pb2.REVIEW_KIND_ISOLATED: "isolated",
+    review_service_pb2.REVIEW_KIND_NEVER_USED: "never-used",
+    review_service_pb2.REVIEW_KIND_EXPIRED: "expired",
+    review_service_pb2.REVIEW_KIND_PURGE_DUE: "purge-due",
+}
+DECISIONS: dict[int, ReviewDecision] = {
+    review_service_pb2.REVIEW_DECISION_APPROVE: "approve",
+    review_service_pb2.REVIEW_DECISION_REJECT: "reject",
+    review_service_pb2.REVIEW_DECISION_KEEP_BOTH: "keep-both",
+    review_service_pb2.REVIEW_DECISION_SUPERSEDE: "supersede",
 }
 CONDITIONS: dict[int, Condition] = {
     note_pb2.NOTE_CONDITION_SHOWN: "shown",

@@ -1,4 +1,4 @@
-"""What sets a question apart from a note that looks like it: other names, opposite words.
+"""What sets a question apart from a note that looks like it: other names and numbers, opposites.
 
 Both sides are folded text. Only what the question says and the note does not counts, since a note
 says more than any question.
@@ -7,12 +7,29 @@ says more than any question.
 import re
 from collections.abc import Iterable
 
+from graft_memstore.lexical import FUNCTION_WORDS
+
 # Letters count from a word's beginning alone: otherwise a long word would be read once a letter.
 _NAME = re.compile(r"(?:(?<![a-z])[a-z]++)?\d+(?:\.\d+)*[a-z]*")
 _LETTERS = re.compile(r"\d+(?:\.\d+)*")
 _WORD = re.compile(r"[a-z']+")
 VERSION_PARTS_MAX = 6
 """Parts of a version that are compared."""
+
+_RUN = re.compile(rf":[\d.]+|{_NAME.pattern}|[^\W\d_]+|[+<>≤≥]")
+_PLACE = ":"
+"""What a line of a file, a port or a minute begins with."""
+_BETWEEN = frozenset({"is", "no", "number", "release", "v", "version", "was"})
+"""What may stand between a thing and its number."""
+_OPENS = frozenset(
+    {"<", ">", "≤", "≥", "above", "after", "before", "below", "from", "over", "since", "than"}
+    | {"until", "under"}
+)
+_GOES_ON = frozenset({"+", "and", "or", "onwards"})
+"""What makes a number the end of a range, before it and after it."""
+_RANGE = ""
+NUMBERED_RUNS_MAX = 3
+"""Words before a number that are looked at for what it numbers."""
 
 # Ways to say "enable" and "disable" that hold several words or another stem.
 _SWITCHED = r"(?:turn|switch)(?:ed|es|s|ing)?+ (?:\w++ )?"
@@ -77,18 +94,66 @@ def missing_names(question: str, note: str) -> tuple[str, ...]:
     return tuple(sorted(name for name in asked if not _is_held(name, held)))
 
 
-def opposite_words(question: str, note: str) -> tuple[str, ...]:
-    """Return the question's words whose opposite is in the note while they themselves are not."""
-    asked = OPPOSITES.keys() & _WORD.findall(_plainly(question))
+def other_numbers(question: str, note: str) -> tuple[str, ...]:
+    """Return what the question gives a number that the note lacks, where the note gives others.
+
+    "exit code 143" is another one than "exit code 137", and "node 16" than "node 18", but not than
+    "node 15 and later", nor "django 4.2.3" than "django 4.2".
+    """
+    # A note is long, so it is read word by word for what may be in it alone.
+    asked = {thing: numbers for thing, numbers in _numbered(question).items() if thing in note}
     if not asked:
         return ()
-    held = set(_WORD.findall(_plainly(note)))
+    held, there = _numbered(note), frozenset(_LETTERS.findall(note))
+    return tuple(
+        sorted(
+            f"{thing} {number}"
+            for thing, numbers in asked.items()
+            if thing in held and _RANGE not in held[thing]
+            for number in numbers - {_RANGE}
+            if not _is_held(number, there)
+            and not any(number.startswith(f"{other}.") for other in there)
+        )
+    )
+
+
+def opposite_words(question: str, note: str) -> tuple[str, ...]:
+    """Return the question's words whose opposite is in the note while they themselves are not."""
+    asked = OPPOSITES.keys() & _WORD.findall(plainly(question))
+    if not asked:
+        return ()
+    held = set(_WORD.findall(plainly(note)))
     return tuple(sorted(word for word in asked - held if OPPOSITES[word] & held))
 
 
-def _plainly(text: str) -> str:
-    """Return *text* with one word for each way to say "enable" and "disable"."""
+def plainly(text: str) -> str:
+    """Return folded *text* with one word for each way to say "enable" and "disable"."""
     return _DISABLE.sub("disable", _ENABLE.sub("enable", text))
+
+
+def _numbered(text: str) -> dict[str, frozenset[str]]:
+    """Return the words of *text* that a number follows, and their numbers.
+
+    `_RANGE` is among them where one is the end of a range.
+    """
+    runs = [found[0] for found in _RUN.finditer(text)]
+    numbered: dict[str, set[str]] = {}
+    for place, run in enumerate(runs):
+        found = _LETTERS.search(run)
+        if found is None or run.startswith(_PLACE):
+            continue
+        before = [*reversed(runs[max(0, place - NUMBERED_RUNS_MAX) : place])]
+        thing = run[: found.start()]
+        if thing in {"", "v"}:
+            thing = next((word for word in before if word not in _BETWEEN | _OPENS), "")
+        if not thing or thing in FUNCTION_WORDS or _LETTERS.search(thing):
+            continue
+        numbers = numbered.setdefault(thing, set())
+        numbers.add(found[0])
+        after = runs[place + 1 : place + 2]
+        if _GOES_ON.intersection(after) or _OPENS.intersection(before[:2]):
+            numbers.add(_RANGE)
+    return {thing: frozenset(numbers) for thing, numbers in numbered.items()}
 
 
 def _make(name: str) -> str:

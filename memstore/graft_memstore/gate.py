@@ -100,6 +100,8 @@ class Rules:
         applies: nothing that is known of the asker's surroundings speaks against it.
         has_vectors: the candidate has vectors to be judged by.
         error_fits: it tells of no other error than the question's, where both hold a printed one.
+        numbers_fit: it gives nothing another number than the question does; a printed error holds
+            many that are its own.
     """
 
     all_arms: bool
@@ -108,6 +110,7 @@ class Rules:
     applies: bool
     has_vectors: bool
     error_fits: bool
+    numbers_fit: bool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -214,7 +217,7 @@ def words_agree(signals: Signals) -> bool:
 
 def may_be_strong(signals: Signals, rules: Rules) -> bool:
     """Tell whether a candidate is handed out whole if only its probability is high enough."""
-    fits = rules.is_answer and rules.applies and rules.error_fits
+    fits = rules.is_answer and rules.applies and rules.error_fits and rules.numbers_fit
     judged = rules.all_arms and rules.has_vectors
     return fits and judged and rules.may_be_strong and words_agree(signals)
 

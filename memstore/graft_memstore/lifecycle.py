@@ -76,6 +76,9 @@ AGENT = "agent"
 REVIEWER = "reviewer"
 """The role of whoever has proved the reviewer's passphrase."""
 
+SYSTEM = "system"
+"""The role of what goes on in the background."""
+
 MAY: Mapping[str, frozenset[Verb]] = {
     AGENT: frozenset(Verb) - {Verb.APPROVE},
     REVIEWER: frozenset(Verb),

@@ -138,13 +138,17 @@ class Curve:
     def best_threshold(self, present: float, low: float, high: float) -> float:
         """Return the best from *low* to *high* that makes neither rate worse than *present* does.
 
-        Thresholds lie half-way between neighbouring probabilities; of equally good ones it is the
-        nearest to *present*, which is its own equal.
+        Thresholds lie half-way between neighbouring probabilities, or as near to there as *low*
+        and *high* let them; of equally good ones it is the nearest to *present*, which is its own
+        equal.
         """
         seen = sorted({*self._right, *self._others})
-        between = [(low + high) / 2 for low, high in pairwise(seen)]
         before = self.at(present)
-        near = [each for each in between if low <= each <= high]
+        near = [
+            threshold
+            for under, over in pairwise(seen)
+            if under < (threshold := min(max((under + over) / 2, low), high)) <= over
+        ]
         fit = [each for each in near if not self.at(each).worsened(before)]
         return min([present, *fit], key=lambda each: (self.at(each).wrong, abs(each - present)))
 

@@ -67,6 +67,16 @@ class OracleKind(StrEnum):
     RUN = "run"
 
 
+class Happening(StrEnum):
+    """What became of a note that somebody was given."""
+
+    SUPERSEDED = "superseded"
+    RETIRED = "retired"
+    REJECTED = "rejected"
+    DISPUTED = "disputed"
+    DELETED = "deleted"
+
+
 class NoteKind(StrEnum):
     """What kind of thing a note tells."""
 

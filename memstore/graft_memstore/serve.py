@@ -10,6 +10,8 @@ from collections.abc import Sequence
 import grpc
 
 from graft.memory.v1 import (
+    audit_service_pb2,
+    audit_service_pb2_grpc,
     daemon_service_pb2,
     daemon_service_pb2_grpc,
     lifecycle_service_pb2,
@@ -20,10 +22,14 @@ from graft.memory.v1 import (
     profiles_service_pb2_grpc,
     recall_service_pb2,
     recall_service_pb2_grpc,
+    review_service_pb2,
+    review_service_pb2_grpc,
     scopes_service_pb2,
     scopes_service_pb2_grpc,
     sources_service_pb2,
     sources_service_pb2_grpc,
+    upkeep_service_pb2,
+    upkeep_service_pb2_grpc,
 )
 from graft.wire.build import build_id
 from graft.wire.daemon import Control, DaemonOptions, run_daemon
@@ -33,19 +39,26 @@ from graft.wire.health import set_serving
 from graft_memstore.embedder_process import Launch
 from graft_memstore.embedders import Embedders, extra_obstacle
 from graft_memstore.ids import IdMaker
-from graft_memstore.recall.handed_out import HandedOut
+from graft_memstore.model import Trust
 from graft_memstore.recall.index import VectorIndex
 from graft_memstore.recall.similar import SimilarNotes
+from graft_memstore.review.reviewer import Reviewer, ReviewerParts
+from graft_memstore.service.audit import AuditServicer
 from graft_memstore.service.daemon import DaemonParts, DaemonServicer
+from graft_memstore.service.given import Giving
 from graft_memstore.service.lifecycle import LifecycleServicer
 from graft_memstore.service.notes import NotesServicer
 from graft_memstore.service.profiles import ProfilesServicer
 from graft_memstore.service.recall import RecallServicer
+from graft_memstore.service.refusals import RefusalRecorder
+from graft_memstore.service.review import ReviewServicer
 from graft_memstore.service.scopes import ScopesServicer
 from graft_memstore.service.sources import SourcesServicer
+from graft_memstore.service.upkeep import UpkeepServicer
 from graft_memstore.service.wall import WallInterceptor
 from graft_memstore.settings import MemstoreSettings
 from graft_memstore.store.profiles import Profiles, StoreOptions
+from graft_memstore.store.reviewer_file import ReviewerFiles
 from graft_memstore.upkeep.closer import Closer
 from graft_memstore.upkeep.resume import has_work
 from graft_memstore.upkeep.upkeep import Upkeep
@@ -55,6 +68,7 @@ from graft_memstore.write.insert import Inserter
 SERVICE = "memstore"
 DOMAIN = "graft.memory"
 
+AUDIT = audit_service_pb2.DESCRIPTOR.services_by_name["AuditService"].full_name
 DAEMON = daemon_service_pb2.DESCRIPTOR.services_by_name["DaemonService"].full_name
 LIFECYCLE = lifecycle_service_pb2.DESCRIPTOR.services_by_name["LifecycleService"].full_name
 NOTES = notes_service_pb2.DESCRIPTOR.services_by_name["NotesService"].full_name
@@ -62,6 +76,8 @@ PROFILES = profiles_service_pb2.DESCRIPTOR.services_by_name["ProfilesService"].f
 RECALL = recall_service_pb2.DESCRIPTOR.services_by_name["RecallService"].full_name
 SCOPES = scopes_service_pb2.DESCRIPTOR.services_by_name["ScopesService"].full_name
 SOURCES = sources_service_pb2.DESCRIPTOR.services_by_name["SourcesService"].full_name
+REVIEW = review_service_pb2.DESCRIPTOR.services_by_name["ReviewService"].full_name
+UPKEEP = upkeep_service_pb2.DESCRIPTOR.services_by_name["UpkeepService"].full_name
 NOT_USE = (f"/{DAEMON}/GetStatus", f"/{DAEMON}/Stop")
 
 log = logging.getLogger(__name__)
@@ -79,7 +95,11 @@ def serve(settings: MemstoreSettings, ready_fd: int | None) -> int:
             idle_minutes=settings.values.number("idle_minutes"),
             ready_fd=ready_fd,
             not_use=NOT_USE,
-            interceptors=(WallInterceptor(memstore.profiles, memstore.find_receipt),),
+            # Refusals of the wall are on record as well.
+            inside=(
+                RefusalRecorder(memstore.profiles, memstore.upkeep.scribe),
+                WallInterceptor(memstore.profiles, memstore.find_receipt),
+            ),
         ),
         register=memstore.register,
         busy=memstore.upkeep.busy,
@@ -105,7 +125,11 @@ class Memstore:
             ),
             settings.default_model,
         )
-        self.upkeep = Upkeep(self.embedders, keep_misses=settings.values.flag("misses"))
+        self.upkeep = Upkeep(
+            self.embedders,
+            keep_misses=settings.values.flag("misses"),
+            sweep=settings.values.flag("upkeep"),
+        )
         self.profiles: Profiles[VectorIndex] = Profiles(
             StoreOptions(
                 profiles=settings.home.profiles,
@@ -118,41 +142,63 @@ class Memstore:
             )
         )
         self.closer = Closer(self.profiles)
+        self.reviewer = Reviewer(
+            ReviewerParts(
+                files=ReviewerFiles(settings.home.audit),
+                open=self.profiles.open,
+                now_ms=wall_clock_ms,
+                seconds=time.monotonic,
+                random=os.urandom,
+            )
+        )
 
     def register(self, server: grpc.Server, control: Control) -> Sequence[str]:
         """Add every servicer to *server* and go on with what an earlier process left."""
-        handed_out = HandedOut()
+        giving = Giving(self.upkeep.scribe)
         notes_service_pb2_grpc.add_NotesServiceServicer_to_server(
             NotesServicer(
                 self.profiles,
-                Inserter(self.embedders, SimilarNotes(wall_clock_ms), IdMaker(os.urandom)),
-                handed_out,
+                Inserter(
+                    self.embedders,
+                    SimilarNotes(wall_clock_ms),
+                    IdMaker(os.urandom),
+                    Trust(self._settings.values.text("new_notes")),
+                ),
+                self.reviewer,
+                giving,
             ),
             server,
         )
         lifecycle_service_pb2_grpc.add_LifecycleServiceServicer_to_server(
-            LifecycleServicer(self.profiles), server
+            LifecycleServicer(self.profiles, self.reviewer, giving), server
+        )
+        review_service_pb2_grpc.add_ReviewServiceServicer_to_server(
+            ReviewServicer(self.profiles, self.reviewer, giving), server
         )
         recall_service_pb2_grpc.add_RecallServiceServicer_to_server(
-            RecallServicer(
-                self.profiles, self.embedders, self.upkeep.scribe, handed_out=handed_out
-            ),
-            server,
+            RecallServicer(self.profiles, self.embedders, self.upkeep.scribe, giving), server
         )
         sources_service_pb2_grpc.add_SourcesServiceServicer_to_server(
-            SourcesServicer(self.profiles), server
+            SourcesServicer(self.profiles, self.reviewer), server
         )
         scopes_service_pb2_grpc.add_ScopesServiceServicer_to_server(
-            ScopesServicer(self.profiles), server
+            ScopesServicer(self.profiles, self.reviewer), server
+        )
+        audit_service_pb2_grpc.add_AuditServiceServicer_to_server(
+            AuditServicer(self.profiles), server
         )
         profiles_service_pb2_grpc.add_ProfilesServiceServicer_to_server(
             ProfilesServicer(self.profiles, self.upkeep, self._settings.model_names), server
+        )
+        upkeep_service_pb2_grpc.add_UpkeepServiceServicer_to_server(
+            UpkeepServicer(self.profiles, self.reviewer, sweeping=self.upkeep.sweeps), server
         )
         daemon_service_pb2_grpc.add_DaemonServiceServicer_to_server(
             DaemonServicer(
                 DaemonParts(
                     profiles=self.profiles,
                     upkeep=self.upkeep,
+                    reviewer=self.reviewer,
                     embedder=self.embedders,
                     process=control,
                     reports=self.embedders.reports,
@@ -161,7 +207,18 @@ class Memstore:
             ),
             server,
         )
-        names = (NOTES, LIFECYCLE, RECALL, SOURCES, SCOPES, PROFILES, DAEMON)
+        names = (
+            NOTES,
+            LIFECYCLE,
+            RECALL,
+            SOURCES,
+            SCOPES,
+            REVIEW,
+            PROFILES,
+            UPKEEP,
+            AUDIT,
+            DAEMON,
+        )
         set_serving(control.health, names, serving=True)
         threading.Thread(target=self.resume, name="resume", daemon=True).start()
         return names

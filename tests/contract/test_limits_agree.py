@@ -11,13 +11,17 @@ from graft_memstore import applicability, beam, embedding
 from graft_memstore.errors import BadFieldsError
 from graft_memstore.model import NewNote
 from graft_memstore.recall import classify, handed_out
-from graft_memstore.service import confirming, questions
+from graft_memstore.review import passphrase, reviewer
+from graft_memstore.service import confirming, given, questions
 from graft_memstore.service import misses as service_misses
-from graft_memstore.store import database, receipts
+from graft_memstore.service import upkeep as service_upkeep
+from graft_memstore.store import database, notices, receipts
 from graft_memstore.store import misses as store_misses
 from graft_memstore.traces import failures, lines
+from graft_memstore.upkeep import refusals, scan, trail_report
 from graft_memstore.write import limits as kept
 from graft_memstore.write import misses as write_misses
+from graft_memstore.write import notices as write_notices
 from graft_memstore.write import retelling
 from graft_memstore.write.validate import check_note
 
@@ -53,11 +57,27 @@ def test_sources_are_told_of_within_the_documented_limits() -> None:
     assert told.RETOLD_CHARS_MAX == retelling.RETOLD_CHARS_MAX
 
 
+def test_a_scan_finds_and_shows_as_much_as_is_told() -> None:
+    assert told.FOUND_MAX == scan.FOUND_MAX
+    assert (told.IDLE_DAYS, told.IDLE_DAYS_MAX) == (scan.IDLE_DAYS, service_upkeep.IDLE_DAYS_MAX)
+    assert told.UPKEEP_ITEMS_MAX == service_upkeep.ITEMS_MAX
+    assert told.UPKEEP_EVENTS_MAX == service_upkeep.EVENTS_MAX
+
+
 def test_as_many_receipts_and_misses_are_kept_as_is_told() -> None:
     assert told.RECEIPTS_MAX == receipts.RECEIPTS_MAX
     assert told.MISSES_MAX == store_misses.MISSES_MAX
     assert told.MISSES == service_misses.GROUPS_DEFAULT
     assert told.QUESTION_CHARS_MAX == write_misses.QUESTION_CHARS_MAX
+
+
+def test_the_log_and_notices_have_the_documented_limits() -> None:
+    assert told.FLAWS_MAX == trail_report.FLAWS_MAX
+    assert (told.REFUSALS_MAX, refusals.WINDOW_SECONDS) == (refusals.KINDS_MAX, 60)
+    assert told.GIVEN_NOTES_MAX == notices.GIVEN_NOTES_MAX
+    assert told.NOTICES_MAX == notices.NOTICES_MAX
+    assert told.NOTICES_TOLD_MAX == given.NOTICES_TOLD_MAX
+    assert told.SESSIONS_NAMED_MAX == write_notices.SESSIONS_NAMED_MAX
 
 
 @pytest.mark.parametrize(
@@ -109,3 +129,10 @@ def test_the_embedder_takes_what_the_memstore_stores() -> None:
 
 def test_a_project_gives_no_more_versions_of_a_name_than_are_taken() -> None:
     assert find.VERSIONS_MAX == applicability.VERSIONS_MAX
+
+
+def test_the_reviewer_s_passphrase_and_session_have_the_documented_limits() -> None:
+    assert told.PASSPHRASE_CHARS_MIN == passphrase.PASSPHRASE_CHARS_MIN
+    assert told.PASSPHRASE_CHARS_MAX == passphrase.PASSPHRASE_CHARS_MAX
+    assert told.REVIEW_MINUTES * 60 == reviewer.SESSION_SECONDS
+    assert (reviewer.FIRST_DELAY_MS, reviewer.DELAY_MS_MAX) == (1_000, 300_000)

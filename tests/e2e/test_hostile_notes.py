@@ -74,6 +74,7 @@ def commands(note: str, receipt: str) -> list[tuple[str, ...]]:
         ("explore", QUESTION),
         ("explain", receipt),
         ("misses",),
+        ("log",),
         ("classify", "--title", QUESTION),
         ("delete", note, "--reason", "r", "--dry-run"),
     ]
@@ -102,7 +103,7 @@ def test_no_line_of_a_note_passes_for_one_of_ours(shell: Shell, hostile: str, ru
 
     assert (answer["hit"], answer["note"]["id"]) == ("STRONG", hostile)
     assert [line.split()[0] for line in asked] == ["STRONG", hostile[-8:]]
-    facts = ["id:", "scope:", "state:", "keywords:", "saved:"]
+    facts = ["id:", "scope:", "state:", "keywords:", "saved:", "used:"]
     assert [line.split()[0] for line in got] == facts
 
 

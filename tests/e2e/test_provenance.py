@@ -10,7 +10,7 @@ from tests.e2e.test_scopes import repository
 
 from graft_client import Graft
 from graft_client.errors import GraftError
-from graft_client.results import as_json
+from graft_client.json_output import as_json
 from graft_client.scope import ALL_SCOPES
 from graft_client.settings import configure
 

@@ -11,7 +11,7 @@ import pytest
 from tests.e2e.conftest import Shell, make_home, stop
 
 from graft_client import Graft
-from graft_client.results import as_json
+from graft_client.json_output import as_json
 from graft_client.settings import configure
 
 FAR_AGO, FAR_AHEAD = datetime(2001, 1, 1, tzinfo=UTC), datetime(2999, 1, 1, tzinfo=UTC)

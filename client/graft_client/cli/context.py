@@ -2,6 +2,7 @@
 
 import sys
 from collections.abc import Sequence
+from dataclasses import replace
 
 from graft.wire.ecosystems import Ecosystem, system_of
 from graft_client.cli.output import printable
@@ -40,7 +41,9 @@ def ask_here(
     if not added:
         return answer
     context = (*context, *added)
-    return session.graft.query(question, scope=session.read_scope, context=context, **when)
+    again = session.graft.query(question, scope=session.read_scope, context=context, **when)
+    # What the first answer told is told once, and this one is shown alone.
+    return replace(again, notices=answer.notices + again.notices)
 
 
 def _system(given: Sequence[str]) -> tuple[str, ...]:

@@ -2,11 +2,12 @@
 
 import click
 
+from graft_client.authority import ReviewerStatus
 from graft_client.cli.options import GraftCommand
 from graft_client.cli.output import Output
 from graft_client.cli.session import Session, with_session
 from graft_client.cli.waiting import describe, model_shown
-from graft_client.cli.words import count_of, duration
+from graft_client.cli.words import count_of, day_and_time, duration
 from graft_client.errors import SettingsError
 from graft_client.results import EmbedderStatus, Status
 
@@ -73,10 +74,23 @@ def _write_status(output: Output, found: Status) -> None:
         work += f", cleaning up {count_of(memstore.erasing, 'note')}" if memstore.erasing else ""
         output.line(f"memstore  process {memstore.pid}, up {duration(memstore.uptime_s)}{work}")
         output.line(f"          {memstore.socket}, version {memstore.version}", dim=True)
+        _write_reviewer(output, memstore.reviewer)
     for embedder in found.embedders:
         _write_embedder(output, embedder)
     if not found.embedders:
         output.line("embedder  not running; it is started when something is to be embedded")
+
+
+def _write_reviewer(output: Output, reviewer: ReviewerStatus) -> None:
+    if reviewer.since is None:
+        output.line("reviewer  none; set one up with: graft reviewer init", dim=True)
+        return
+    output.line(f"reviewer  set up {day_and_time(reviewer.since)}, event {reviewer.event}")
+    if reviewer.failures:
+        wrong = count_of(reviewer.failures, "wrong passphrase")
+        output.line(f"          {wrong} since the last right one", fg="red")
+    if reviewer.problem:
+        output.line(f"          {reviewer.problem}", fg="red")
 
 
 def _write_embedder(output: Output, embedder: EmbedderStatus) -> None:

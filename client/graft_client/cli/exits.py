@@ -28,7 +28,7 @@ class ExitCode(NamedTuple):
 
 EXIT_CODES = (
     ExitCode(DONE, "done"),
-    ExitCode(REFUSED, "refused by the service, or `doctor` found something wrong"),
+    ExitCode(REFUSED, "refused by the service; `doctor` or `log --verify` found something wrong"),
     ExitCode(USAGE, "wrong usage: an argument or a setting that cannot be meant"),
     ExitCode(NOBODY, "nobody answered, or not in time"),
     ExitCode(NOT_STRONG, "`query --exit-status` found nothing STRONG"),

@@ -142,7 +142,10 @@ def _outcome(inserted: Inserted) -> str:
         return f"already there: {name} in {scope}"
     if inserted.trust == "held":
         return f"held {name}: its words are those of a rejected note, so only its id shows it"
-    return f"saved {name} to {printable(where_saved(inserted.scope))}"
+    saved = f"saved {name} to {printable(where_saved(inserted.scope))}"
+    if inserted.trust == "candidate" and not inserted.proposal:
+        return f"{saved}; as a candidate, at most a WEAK answer until a reviewer approves"
+    return saved
 
 
 def _write_inserted(output: Output, inserted: Inserted) -> None:
@@ -150,13 +153,7 @@ def _write_inserted(output: Output, inserted: Inserted) -> None:
         output.record(inserted)
         return
     output.line(_outcome(inserted))
-    if inserted.recalled:
-        output.say(
-            f"graft: if it corrects that note: graft insert --supersedes {short_id(inserted.id)}"
-        )
-    if inserted.superseded:
-        event = inserted.superseded_event
-        output.line(f"  supersedes {short_id(inserted.superseded)} (graft undo {event})")
+    _write_corrected(output, inserted)
     for each in inserted.similar:
         alike = "the same text" if each.similarity >= 1 else f"{each.similarity:.0%} alike"
         output.line(f"  similar: {short_id(each.id)}  {printable(each.title)} ({alike})")
@@ -171,6 +168,22 @@ def _write_inserted(output: Output, inserted: Inserted) -> None:
         talk_degraded(output, inserted.degraded)
     else:
         _say_pending(output, inserted.pending)
+
+
+def _write_corrected(output: Output, inserted: Inserted) -> None:
+    """Say what it means for the note that it corrects, or might."""
+    if inserted.recalled:
+        output.say(
+            f"graft: if it corrects that note: graft insert --supersedes {short_id(inserted.id)}"
+        )
+    if inserted.superseded:
+        event = inserted.superseded_event
+        output.line(f"  supersedes {short_id(inserted.superseded)} (graft undo {event})")
+    if inserted.proposal:
+        output.line(
+            f"  as a candidate: a reviewer verified the note that it corrects, and finds it as item"
+            f" {inserted.proposal} (graft review show {inserted.proposal})"
+        )
 
 
 def _insert_lines(session: Session, file: BinaryIO, *, wait: bool) -> None:

@@ -8,11 +8,12 @@ from typing import TypeVar
 import click
 from typing_extensions import override
 
+from graft_client.cli.as_reviewer import acting, as_reviewer_option
 from graft_client.cli.inputs import TIME
 from graft_client.cli.options import GraftCommand
 from graft_client.cli.output import Output, printable
 from graft_client.cli.session import Session, with_session
-from graft_client.cli.words import count_of
+from graft_client.cli.words import count_of, talk_given_to
 from graft_client.requests import TimeFields
 from graft_client.results import Changed, short_id
 
@@ -76,8 +77,9 @@ _NOTE = click.argument("note_id", metavar="ID")
 @click.argument("note_id", metavar="OLD")
 @click.option("--by", required=True, metavar="NEW", help="The note that replaces it.")
 @_because("replaced by another note")
+@as_reviewer_option
 @with_session
-def supersede(session: Session, note_id: str, by: str, reason: str) -> None:
+def supersede(session: Session, note_id: str, by: str, reason: str, as_reviewer: bool) -> None:
     """Replace one note by another: no search shows the old one any more.
 
     To save the new note in the same step: graft insert --supersedes OLD.
@@ -86,7 +88,8 @@ def supersede(session: Session, note_id: str, by: str, reason: str) -> None:
     Example:
         graft supersede 1f3a9c04 --by 77e0b1d2 --reason "the port was moved"
     """
-    changed = session.graft.supersede(note_id, by=by, reason=reason)
+    with acting(session, as_reviewer=as_reviewer) as graft:
+        changed = graft.supersede(note_id, by=by, reason=reason)
     replaced = f"superseded {short_id(changed.id)} by {short_id(changed.superseded_by or by)}"
     _write(session.output, changed, replaced)
 
@@ -94,38 +97,43 @@ def supersede(session: Session, note_id: str, by: str, reason: str) -> None:
 @click.command(cls=GraftCommand)
 @_NOTE
 @_REASON
+@as_reviewer_option
 @with_session
-def retire(session: Session, note_id: str, reason: str) -> None:
+def retire(session: Session, note_id: str, reason: str, as_reviewer: bool) -> None:
     """Take a note out of use; graft restore brings it back.
 
     \b
     Example:
         graft retire 1f3a9c04 --reason "the cluster is gone"
     """
-    changed = session.graft.retire(note_id, reason=reason)
+    with acting(session, as_reviewer=as_reviewer) as graft:
+        changed = graft.retire(note_id, reason=reason)
     _write(session.output, changed, f"retired {short_id(changed.id)}: no search shows it")
 
 
 @click.command(cls=GraftCommand)
 @_NOTE
 @_REASON
+@as_reviewer_option
 @with_session
-def restore(session: Session, note_id: str, reason: str) -> None:
+def restore(session: Session, note_id: str, reason: str, as_reviewer: bool) -> None:
     """Put a retired note to use again.
 
     \b
     Example:
         graft restore 1f3a9c04 --reason "the cluster is back"
     """
-    changed = session.graft.restore(note_id, reason=reason)
+    with acting(session, as_reviewer=as_reviewer) as graft:
+        changed = graft.restore(note_id, reason=reason)
     _write(session.output, changed, f"restored {short_id(changed.id)}: {changed.trust} as before")
 
 
 @click.command(cls=GraftCommand)
 @_NOTE
 @_REASON
+@as_reviewer_option
 @with_session
-def reject(session: Session, note_id: str, reason: str) -> None:
+def reject(session: Session, note_id: str, reason: str, as_reviewer: bool) -> None:
     """Say that a note was wrong and must not come back.
 
     What it says is refused from now on, however it is spelled: in its scope, in every scope where
@@ -135,7 +143,8 @@ def reject(session: Session, note_id: str, reason: str) -> None:
     Example:
         graft reject 1f3a9c04 --reason "the flag never existed"
     """
-    changed = session.graft.reject(note_id, reason=reason)
+    with acting(session, as_reviewer=as_reviewer) as graft:
+        changed = graft.reject(note_id, reason=reason)
     others = (
         f", and {count_of(changed.others, 'note')} that said the same" if changed.others else ""
     )
@@ -149,30 +158,34 @@ def reject(session: Session, note_id: str, reason: str) -> None:
 @click.command(cls=GraftCommand)
 @_NOTE
 @_REASON
+@as_reviewer_option
 @with_session
-def dispute(session: Session, note_id: str, reason: str) -> None:
+def dispute(session: Session, note_id: str, reason: str, as_reviewer: bool) -> None:
     """Say that a note may be wrong: it is at most a WEAK answer then.
 
     \b
     Example:
         graft dispute 1f3a9c04 --reason "could not reproduce it"
     """
-    changed = session.graft.dispute(note_id, reason=reason)
+    with acting(session, as_reviewer=as_reviewer) as graft:
+        changed = graft.dispute(note_id, reason=reason)
     _write(session.output, changed, f"disputed {short_id(changed.id)}: at most a WEAK answer")
 
 
 @click.command("mark-stale", cls=GraftCommand)
 @_NOTE
 @_REASON
+@as_reviewer_option
 @with_session
-def mark_stale(session: Session, note_id: str, reason: str) -> None:
+def mark_stale(session: Session, note_id: str, reason: str, as_reviewer: bool) -> None:
     """Say that what a note rests on has changed: it is at most a WEAK answer then.
 
     \b
     Example:
         graft mark-stale 1f3a9c04 --reason "the file was rewritten"
     """
-    changed = session.graft.mark_stale(note_id, reason=reason)
+    with acting(session, as_reviewer=as_reviewer) as graft:
+        changed = graft.mark_stale(note_id, reason=reason)
     _write(session.output, changed, f"marked {short_id(changed.id)} stale: at most a WEAK answer")
 
 
@@ -210,6 +223,7 @@ def mark_stale(session: Session, note_id: str, reason: str) -> None:
 @click.option(
     "--reason", help="Why; kept in the log.  [default: its times or its keywords were set]"
 )
+@as_reviewer_option
 @with_session
 def set_note(
     session: Session,
@@ -218,6 +232,7 @@ def set_note(
     note_id: str,
     keywords: tuple[tuple[str, str], ...],
     reason: str | None,
+    as_reviewer: bool,
     **times: datetime | Keep | None,
 ) -> None:
     """Set a note's keywords, when it is true, and until when it is shown.
@@ -235,18 +250,19 @@ def set_note(
         raise click.UsageError(
             "name at least one of --valid-from, --valid-to, --expires-at and --keyword"
         )
-    if keywords:
-        edited = session.graft.filing.set_keywords(
-            note_id,
-            add=[keyword for sign, keyword in keywords if sign == "+"],
-            remove=[keyword for sign, keyword in keywords if sign == "-"],
-            reason=reason or "its keywords were set",
-        )
-        _write(session.output, edited, _keyworded(edited))
-    if given:
-        fields = TimeFields(**given)  # type: ignore[typeddict-item]  # the options have its names
-        changed = session.graft.set_times(note_id, reason=reason or "its times were set", **fields)
-        _write(session.output, changed, f"set the times of {short_id(changed.id)}")
+    with acting(session, as_reviewer=as_reviewer) as graft:
+        if keywords:
+            edited = graft.filing.set_keywords(
+                note_id,
+                add=[keyword for sign, keyword in keywords if sign == "+"],
+                remove=[keyword for sign, keyword in keywords if sign == "-"],
+                reason=reason or "its keywords were set",
+            )
+            _write(session.output, edited, _keyworded(edited))
+        if given:
+            fields = TimeFields(**given)  # type: ignore[typeddict-item]  # the options have its names
+            changed = graft.set_times(note_id, reason=reason or "its times were set", **fields)
+            _write(session.output, changed, f"set the times of {short_id(changed.id)}")
 
 
 def _keyworded(changed: Changed) -> str:
@@ -257,8 +273,9 @@ def _keyworded(changed: Changed) -> str:
 @click.command(cls=GraftCommand)
 @click.argument("event", type=click.IntRange(min=1))
 @_because("undone")
+@as_reviewer_option
 @with_session
-def undo(session: Session, event: int, reason: str) -> None:
+def undo(session: Session, event: int, reason: str, as_reviewer: bool) -> None:
     """Take back the last change of a note, by the number of its event.
 
     Every change prints its number, and graft get --json has the last one as state_event.
@@ -267,7 +284,8 @@ def undo(session: Session, event: int, reason: str) -> None:
     Example:
         graft undo 42 --reason "it was right after all"
     """
-    changed = session.graft.undo(event, reason=reason)
+    with acting(session, as_reviewer=as_reviewer) as graft:
+        changed = graft.undo(event, reason=reason)
     state = f"{changed.state}, {changed.trust}"
     _write(session.output, changed, f"undid event {event}: {short_id(changed.id)} is {state}")
 
@@ -281,3 +299,4 @@ def _write(output: Output, changed: Changed, done: str) -> None:
         output.say("graft: nothing changed")
         return
     output.say(f"graft: event {changed.event}; graft undo {changed.event} takes it back")
+    talk_given_to(output, changed.given_to)

@@ -5,6 +5,8 @@ from itertools import islice
 
 import click
 
+from graft_client.cli.as_reviewer import acting
+from graft_client.cli.bulk_delete import Bulk, delete_by_keyword
 from graft_client.cli.inputs import TIME, confirm, looking_back
 from graft_client.cli.options import GraftCommand
 from graft_client.cli.output import printable
@@ -12,7 +14,11 @@ from graft_client.cli.session import Session, with_session
 from graft_client.cli.words import (
     day_and_time,
     size,
+    talk_given_to,
+    talk_notices,
+    used,
     where_searched,
+    write_fact,
     write_facts,
 )
 from graft_client.requests import AsOfFields
@@ -49,9 +55,11 @@ def get(session: Session, note_id: str, markdown: bool, instants: AsOfFields) ->
     else:
         output.quote(note.title, bold=True)
         write_facts(output, note)
+        write_fact(output, "used", used(note.uses))
         if note.body:
             output.line()
             output.quote(note.body)
+    talk_notices(output, note.notices)
 
 
 @click.command("list", cls=GraftCommand)
@@ -101,20 +109,38 @@ def list_notes(
 
 
 @click.command(cls=GraftCommand)
-@click.argument("note_id", metavar="ID")
+@click.argument("note_id", metavar="ID", required=False, default="")
+@click.option(
+    "--keyword", "keywords", multiple=True, help="Instead of ID: active notes with this keyword."
+)
 @click.option("--reason", required=True, help="Why; kept in the log.")
 @click.option("--yes", is_flag=True, help="Do not ask.")
 @click.option("--dry-run", is_flag=True, help="Show what would be deleted and do nothing.")
 @with_session
-def delete(session: Session, note_id: str, reason: str, yes: bool, dry_run: bool) -> None:
-    """Erase one note. This cannot be undone.
+def delete(
+    session: Session,
+    note_id: str,
+    keywords: tuple[str, ...],
+    reason: str,
+    yes: bool,
+    dry_run: bool,
+) -> None:
+    """Erase a note, or all that carry a keyword. This cannot be undone.
 
-    Its text, vectors and words go; the log keeps that it was there and why it was erased.
+    Its text, vectors and words go; the log keeps that it was there and why it was erased. With
+    --keyword, several of which must all be carried, the notes of one scope go: that of --scope,
+    else the working directory's project and user; how many there are is shown before. Where a
+    reviewer has been set up, the passphrase is asked for on the terminal.
 
     \b
     Example:
         graft delete 1f3a9c04 --reason "holds a password" --yes
     """
+    if bool(note_id) == bool(keywords):
+        raise click.UsageError("name either the ID of a note or --keyword, and not both")
+    if keywords:
+        delete_by_keyword(session, keywords, Bulk(reason=reason, yes=yes, dry_run=dry_run))
+        return
     output = session.output
     note = session.graft.get(note_id)
     if dry_run:
@@ -127,11 +153,14 @@ def delete(session: Session, note_id: str, reason: str, yes: bool, dry_run: bool
         return
     if not yes:
         confirm(output, verb="delete", what=_title(note))
-    deleted = session.graft.delete(note.id, reason=reason)
+    # Where there is a reviewer, nobody else erases.
+    with acting(session, as_reviewer=session.graft.reviewer().exists) as graft:
+        deleted = graft.delete(note.id, reason=reason)
     if output.as_json:
         output.record(deleted)
     else:
         output.line(_OUTCOMES[deleted.outcome].format(id=short_id(deleted.id)))
+        talk_given_to(output, deleted.given_to)
 
 
 @click.command(cls=GraftCommand)

@@ -14,7 +14,7 @@ import click
 
 from graft_client.cli.exits import PIPE_CLOSED
 from graft_client.errors import GraftError
-from graft_client.results import as_json
+from graft_client.json_output import as_json
 from graft_client.settings import wants_color
 
 # What could move the cursor, recolour the screen or turn the writing around.

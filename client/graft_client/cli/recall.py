@@ -9,7 +9,7 @@ from graft_client.cli.options import GraftCommand
 from graft_client.cli.output import Output, printable
 from graft_client.cli.session import Session, with_session
 from graft_client.cli.waiting import model_shown
-from graft_client.cli.words import doubts, hit_style, one_line, where_searched
+from graft_client.cli.words import doubts, hit_style, one_line, talk_notices, where_searched
 from graft_client.limits import QUERY_BYTES_MAX, TOP_K, TOP_K_MAX
 from graft_client.requests import AsOfFields
 from graft_client.results import (
@@ -70,6 +70,7 @@ def query(
     else:
         write_answer(session.output, answer)
         talk_about(session.output, answer)
+        talk_notices(session.output, answer.notices)
     if exit_status and answer.hit != "STRONG":
         session.context.exit(NOT_STRONG)
 
@@ -132,6 +133,7 @@ def retrieve(
     if not found.results:
         session.output.say(f"graft: nothing found; {_where(found)}")
     talk_degraded(session.output, found.degraded)
+    talk_notices(session.output, found.notices)
 
 
 def write_answer(output: Output, answer: QueryAnswer) -> None:

@@ -3,7 +3,10 @@
 from collections.abc import Sequence
 from datetime import datetime
 
+from graft_client.authority import Oracle
 from graft_client.cli.output import Output, printable
+from graft_client.history import Uses
+from graft_client.notices import GivenTo, Notice
 from graft_client.results import Note, Trust, short_id
 from graft_client.scope import USER
 
@@ -70,6 +73,25 @@ def where_searched(scopes: Sequence[str], elsewhere: int) -> str:
     return f"{looked}; {count_of(elsewhere, 'note')} {lie} elsewhere (--all-scopes looks there too)"
 
 
+def talk_notices(output: Output, notices: Sequence[Notice]) -> None:
+    """Say on stderr what became of notes that this session was given, a line each."""
+    for notice in notices:
+        title = f' "{notice.title}"' if notice.title else ""
+        by = f" by {short_id(notice.successor)}" if notice.successor else ""
+        output.say(
+            f"graft: note {short_id(notice.id)}{title}, which this session was given, was "
+            f"{notice.happened}{by} (event {notice.event})"
+        )
+
+
+def talk_given_to(output: Output, told: GivenTo) -> None:
+    """Say on stderr which sessions were given what holds no more."""
+    if told.count:
+        named = ", ".join(told.sessions) + (", …" if told.count > len(told.sessions) else "")
+        were = "session was" if told.count == 1 else "sessions were"
+        output.say(f"graft: {told.count:,} {were} given it and will be told: {named}")
+
+
 def hit_style(hit: str) -> dict[str, object]:
     """Give the style that the word *hit* has on a terminal."""
     return {"fg": _HIT_COLORS[hit], "bold": True}
@@ -88,6 +110,7 @@ def write_facts(output: Output, note: Note) -> None:
         ("id", note.id),
         ("scope", note.scope),
         ("state", _state(note)),
+        ("checked by", _oracle(note.oracle)),
         ("because", note.state_reason),
         ("replaced by", note.superseded_by or ""),
         ("kind", note.kind if note.kind != "note" else ""),
@@ -103,13 +126,42 @@ def write_facts(output: Output, note: Note) -> None:
     facts += [("source", f"{each.kind}:{each.locator}") for each in note.sources]
     for name, value in facts:
         if value:
-            output.line(f"{name + ':':<12}{printable(value)}", dim=True)
+            write_fact(output, name, value)
+
+
+def write_fact(output: Output, name: str, value: str) -> None:
+    """Write one thing that is known of a note."""
+    output.line(f"{name + ':':<12}{printable(value)}", dim=True)
+
+
+def used(uses: Uses) -> str:
+    """Write how often a note was given out before."""
+    if uses.last_used is None:
+        return "never"
+    answers = count_of(uses.strong, "time")
+    last = full_time(uses.last_used)
+    return f"{answers} as an answer, {count_of(uses.got, 'time')} by its id, last {last}"
 
 
 def _state(note: Note) -> str:
     """Write a note's state, and why searches do not show it where that does not say so."""
     hidden = note.condition if note.condition.endswith(("expired", "valid")) else ""
     return ", ".join(each for each in (note.state, note.trust, hidden) if each)
+
+
+def _oracle(oracle: Oracle | None) -> str:
+    """Write by what a note was verified, and who claims so."""
+    if oracle is None:
+        return ""
+    if oracle.kind == "reviewer":
+        return "the reviewer"
+    checked = {
+        "commit": f"commit {oracle.commit[:12]}",
+        "run": f"{oracle.command} (ended with {oracle.exit_code}, printed "
+        f"{oracle.output_digest[:12]})",
+    }[oracle.kind]
+    session = f" in session {oracle.session}" if oracle.session else ""
+    return f"{checked}, as claimed by {oracle.by} through {oracle.door}{session}"
 
 
 def one_line(note: Note) -> str:

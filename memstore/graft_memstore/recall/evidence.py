@@ -5,7 +5,12 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from graft_memstore.contrast import differing_names, missing_names, opposite_words
+from graft_memstore.contrast import (
+    differing_names,
+    missing_names,
+    opposite_words,
+    other_numbers,
+)
 from graft_memstore.lexical import (
     FUNCTION_WORDS,
     FoldedQuestion,
@@ -44,6 +49,7 @@ class WordEvidence:
             other notes have it or not.
         differing: names with digits where the note has others of the same make; in its title.
         unnamed: names with digits that the note lacks.
+        renumbered: what has a number in the question and other ones in the note.
         opposite: words whose opposite the note has.
         named: identifiers and numbers that both have.
         covered: words of the question that the note has, of those that tell anything.
@@ -62,6 +68,7 @@ class WordEvidence:
     uncovered_rarest: float
     differing: tuple[str, ...]
     unnamed: tuple[str, ...]
+    renumbered: tuple[str, ...]
     opposite: tuple[str, ...]
     named: tuple[str, ...]
     covered: int
@@ -125,6 +132,7 @@ def compare_words(question: WeighedQuestion, note: FoldedText) -> WordEvidence:
         ),
         differing=differing_names(question.folded.text, note.title),
         unnamed=missing_names(question.folded.text, text),
+        renumbered=other_numbers(question.folded.text, text),
         opposite=opposite_words(question.folded.text, text),
         named=tuple(
             sorted(name for name in question.folded.named if held.has_exactly(name) or name in text)

@@ -86,6 +86,14 @@ class NeighbourSearch:
         pool = self._near(title, scores, eligible)
         return edges + _joined(title, pool, _diverse(pool), None)
 
+    def nearest(self, title: Title, wanted: int) -> Near:
+        """Return the *wanted* titles that are nearest, however near they are."""
+        scope = joinable_scopes(title.scope)
+        eligible = Eligible(scope=scope, now_ms=self._now_ms)
+        scopes = None if scope.all else scope.scopes
+        scores = score_titles(self._view, self._rows, title.vector, scopes)
+        return self._nearest(title, scores, eligible, wanted, COSINE_MIN)
+
     def _near(
         self,
         title: Title,
@@ -98,8 +106,21 @@ class NeighbourSearch:
         *among*, where it is given, are those that share a keyword with it.
         """
         thresholds = self._thresholds
-        wanted = POOL_MAX if among is None else KEYWORD_NEIGHBOURS_MAX
-        least = max(thresholds.semantic if among is None else thresholds.keyword, COSINE_MIN)
+        if among is None:
+            least = max(thresholds.semantic, COSINE_MIN)
+            return self._nearest(title, scores, eligible, POOL_MAX, least)
+        least = max(thresholds.keyword, COSINE_MIN)
+        return self._nearest(title, scores, eligible, KEYWORD_NEIGHBOURS_MAX, least, among)
+
+    def _nearest(
+        self,
+        title: Title,
+        scores: TitleScores,
+        eligible: Eligible,
+        wanted: int,
+        least: float,
+        among: NDArray[np.int64] | None = None,
+    ) -> Near:
         count = wanted + 1  # itself
         while True:
             proposed = scores.propose(count, least, among)

@@ -128,6 +128,7 @@ def judge(
             applies=circumstances.applies,
             has_vectors=aspect.title is not None,
             error_fits=seq not in other_errors,
+            numbers_fit=gathered.signatures.printed or not evidence.renumbered,
         )
         judged.append(
             Judged(
@@ -240,8 +241,10 @@ def _distance(judged: Judged) -> list[str]:
 
 def _contrast(evidence: WordEvidence) -> list[str]:
     reasons = []
-    if evidence.differing:
-        reasons.append(f"tells of another one than {_listed(evidence.differing)}")
+    said = {each.rpartition(" ")[2] for each in evidence.renumbered}
+    others = (*evidence.renumbered, *(name for name in evidence.differing if name not in said))
+    if others:
+        reasons.append(f"tells of another one than {_listed(others)}")
     if evidence.opposite:
         reasons.append(f"says the opposite of {_listed(evidence.opposite)}")
     return reasons

@@ -6,17 +6,19 @@ from dataclasses import dataclass, replace
 from graft.memory.v1 import recall_service_pb2 as pb
 from graft.wire.errors import BadFieldError, WrongStateError
 from graft_memstore.gate import Hit
-from graft_memstore.model import Caller, Condition, Note, Source, SourceKind
+from graft_memstore.model import Caller, Condition, EventSeq, Note, Source, SourceKind
 from graft_memstore.provenance import Finding, SourceCheck, SourceState, check_of, state_of
 from graft_memstore.recall.index import VectorIndex
 from graft_memstore.recall.receipt import CheckedSource, Receipt
 from graft_memstore.service.convert import HITS, SOURCE_CHECKS, note_message, source_message
 from graft_memstore.service.sources import finding_of
 from graft_memstore.store.database import Connection
+from graft_memstore.store.events import read_last_link
 from graft_memstore.store.full_notes import read_full_notes
 from graft_memstore.store.notes import read_titles
 from graft_memstore.store.profile import Profile
 from graft_memstore.upkeep.confirmations import Confirmed
+from graft_memstore.upkeep.ledger import Given
 from graft_memstore.upkeep.scribe import Scribe, receipt_not_found
 from graft_memstore.visibility import MAY_BE_STRONG, View
 from graft_memstore.write.source_changes import check_finding
@@ -99,8 +101,8 @@ def tell_outlook(reply: pb.QueryResponse, outlook: Outlook) -> None:
 
 def confirm(
     profile: Profile[VectorIndex], scribe: Scribe, request: pb.ConfirmAnswerRequest, caller: Caller
-) -> tuple[pb.ConfirmAnswerResponse, Note | None]:
-    """End an answer by what its caller found; return the note, too, if it is handed out whole.
+) -> tuple[pb.ConfirmAnswerResponse, Given | None]:
+    """End an answer by what its caller found; tell of the note, too, if it is given out whole.
 
     Raises:
         BadFieldError: what was found is not of just the sources that were named.
@@ -185,7 +187,7 @@ def _confirmed(
 
 def _ended(
     connection: Connection, receipt: Receipt, now_ms: int
-) -> tuple[pb.ConfirmAnswerResponse, Note | None]:
+) -> tuple[pb.ConfirmAnswerResponse, Given | None]:
     assert receipt.check is not None, "what was found says so"
     note = _note_now(connection, receipt, now_ms)
     # What was hidden since is not handed out, whatever the receipt says.
@@ -196,7 +198,15 @@ def _ended(
         return reply, None
     if hit is Hit.STRONG:
         reply.note.CopyFrom(note_message(note, Condition.SHOWN))
-        return reply, note
+        last = read_last_link(connection)
+        given = Given(
+            note_id=note.id,
+            session=receipt.session,
+            at_ms=now_ms,
+            strong=True,
+            seen=EventSeq(0 if last is None else last.count),
+        )
+        return reply, given
     reply.note.CopyFrom(note_message(replace(note, body="", sources=()), Condition.SHOWN))
     reply.missing.extend(_reasons(receipt, note))
     return reply, None

@@ -14,6 +14,8 @@ from graft_memstore.model import (
     NewNote,
     Note,
     NoteKind,
+    Oracle,
+    OracleKind,
     ScopeFilter,
     Source,
     SourceKind,
@@ -81,6 +83,12 @@ SOURCE_CHECKS = {
     SourceCheck.CHANGED: recall_service_pb2.SOURCE_CHECK_CHANGED,
     SourceCheck.GONE: recall_service_pb2.SOURCE_CHECK_GONE,
 }
+ORACLES = {
+    OracleKind.REVIEWER: note_pb2.ORACLE_KIND_REVIEWER,
+    OracleKind.COMMIT: note_pb2.ORACLE_KIND_COMMIT,
+    OracleKind.RUN: note_pb2.ORACLE_KIND_RUN,
+}
+_ORACLE_OF = {number: kind for kind, number in ORACLES.items()}
 _LIFECYCLE_OF = {number: lifecycle for lifecycle, number in LIFECYCLES.items()}
 _TRUST_OF = {number: trust for trust, number in TRUSTS.items()}
 _KIND_OF = {number: kind for kind, number in KINDS.items()}
@@ -174,6 +182,7 @@ def note_message(note: Note, condition: Condition) -> note_pb2.Note:
         state_reason=state.reason,
         state_event=note.event,
         condition=CONDITIONS[condition],
+        oracle=None if state.oracle is None else _oracle_message(state.oracle),
         applies_to=[format_applies_to(each) for each in note.applies_to],
     )
 
@@ -186,6 +195,41 @@ def applicability_message(finding: Applicability) -> note_pb2.Applicability:
         fit=FITS[finding.fit],
         here=finding.here,
         words=finding.words,
+    )
+
+
+def oracle_of(message: note_pb2.Oracle) -> Oracle:
+    """Read what a note is to be verified by; who says so is not the caller's to tell.
+
+    Raises:
+        BadFieldError: its kind is none that this version knows.
+    """
+    if message.kind not in _ORACLE_OF:
+        raise BadFieldError("oracle.kind", f"{message.kind} is none that this version knows")
+    kind = _ORACLE_OF[message.kind]
+    if kind is OracleKind.COMMIT:
+        return Oracle(kind=kind, commit=message.commit)
+    if kind is OracleKind.RUN:
+        return Oracle(
+            kind=kind,
+            command=message.command,
+            exit_code=message.exit_code,
+            output_digest=message.output_digest,
+        )
+    return Oracle(kind=kind)
+
+
+def _oracle_message(oracle: Oracle) -> note_pb2.Oracle:
+    return note_pb2.Oracle(
+        kind=ORACLES[oracle.kind],
+        commit=oracle.commit,
+        command=oracle.command,
+        exit_code=oracle.exit_code,
+        output_digest=oracle.output_digest,
+        actor=oracle.actor,
+        session=oracle.session,
+        door=oracle.door,
+        at_ms=oracle.at_ms,
     )
 
 

@@ -17,9 +17,11 @@ from graft_memstore.embedder_process import EmbedderReport
 from graft_memstore.embedding import Embedder
 from graft_memstore.model import ModelRole
 from graft_memstore.recall.index import VectorIndex
+from graft_memstore.review.reviewer import Reviewer
 from graft_memstore.service.admission import Admission
 from graft_memstore.service.convert import caller_of
 from graft_memstore.service.measured import measured, reset
+from graft_memstore.service.reviewed import reviewer_message
 from graft_memstore.store.coverage import count_vectors
 from graft_memstore.store.edges_pending import count_asked
 from graft_memstore.store.erasures import count_erasures
@@ -57,6 +59,7 @@ class DaemonParts:
     """What the service tells about.
 
     Attributes:
+        reviewer: of the home.
         embedder: makes the vectors of the questions that the gate is measured by.
         reports: tells how the embedders of the given models are; starts nothing.
         settings: values that the process runs with.
@@ -64,6 +67,7 @@ class DaemonParts:
 
     profiles: Profiles[VectorIndex]
     upkeep: Upkeep
+    reviewer: Reviewer
     embedder: Embedder
     process: Process
     reports: Callable[[list[str]], list[EmbedderReport]]
@@ -104,6 +108,7 @@ class DaemonServicer(daemon_service_pb2_grpc.DaemonServiceServicer):
             profiles=profiles,
             settings=dict(parts.settings),
             calls=parts.process.calls,
+            reviewer=reviewer_message(parts.reviewer.status()),
         )
 
     @override

@@ -7,9 +7,12 @@ from graft.memory.v1 import lifecycle_service_pb2 as pb
 from graft.memory.v1 import lifecycle_service_pb2_grpc
 from graft_memstore.deadline import Deadline
 from graft_memstore.lifecycle import Verb
-from graft_memstore.model import EventSeq
+from graft_memstore.model import EventSeq, Oracle
 from graft_memstore.recall.index import VectorIndex
-from graft_memstore.service.convert import LIFECYCLES, TRUSTS, caller_of
+from graft_memstore.review.reviewer import Reviewer
+from graft_memstore.service.callers import proved_caller
+from graft_memstore.service.convert import LIFECYCLES, TRUSTS, oracle_of
+from graft_memstore.service.given import Giving, given_to_message
 from graft_memstore.service.request_key import request_key
 from graft_memstore.store.profiles import Profiles
 from graft_memstore.write.change import Changed, ChangeOrder, Time, Times, change_note
@@ -24,14 +27,23 @@ NoteRequest = (
     | pb.DisputeNoteRequest
     | pb.MarkNoteStaleRequest
     | pb.SetNoteTimesRequest
+    | pb.VerifyNoteRequest
 )
 
 
 class LifecycleServicer(lifecycle_service_pb2_grpc.LifecycleServiceServicer):
-    """Changes the states of the notes of every profile."""
+    """Changes the states of the notes of every profile.
 
-    def __init__(self, profiles: Profiles[VectorIndex]) -> None:
+    Args:
+        profiles: the notes.
+        reviewer: proves who is one.
+        giving: knows to whom notes were given.
+    """
+
+    def __init__(self, profiles: Profiles[VectorIndex], reviewer: Reviewer, giving: Giving) -> None:
         self._profiles = profiles
+        self._reviewer = reviewer
+        self._giving = giving
 
     @override
     def SupersedeNote(
@@ -103,7 +115,7 @@ class LifecycleServicer(lifecycle_service_pb2_grpc.LifecycleServiceServicer):
             add=tuple(request.add),
             remove=tuple(request.remove),
             key=request_key(request, request.request_id, "SetNoteKeywords"),
-            saying=Saying(caller=caller_of(context), reason=request.reason),
+            saying=self._saying(context, request.reason),
         )
         deadline = Deadline.of_call(context)
         with self._profiles.use(request.profile, deadline.for_work()) as profile:
@@ -114,6 +126,15 @@ class LifecycleServicer(lifecycle_service_pb2_grpc.LifecycleServiceServicer):
         return pb.SetNoteKeywordsResponse(note=_message(changed), keywords=edited.keywords)
 
     @override
+    def VerifyNote(
+        self, request: pb.VerifyNoteRequest, context: grpc.ServicerContext
+    ) -> pb.VerifyNoteResponse:
+        """Record by what a note was verified."""
+        oracle = oracle_of(request.oracle)
+        changed = self._change(Verb.VERIFY, request, context, oracle=oracle)
+        return pb.VerifyNoteResponse(note=_message(changed))
+
+    @override
     def UndoEvent(
         self, request: pb.UndoEventRequest, context: grpc.ServicerContext
     ) -> pb.UndoEventResponse:
@@ -121,7 +142,7 @@ class LifecycleServicer(lifecycle_service_pb2_grpc.LifecycleServiceServicer):
         order = ChangeOrder(
             verb=Verb.UNDO,
             key=request_key(request, request.request_id, "UndoEvent"),
-            saying=Saying(caller=caller_of(context), reason=request.reason),
+            saying=self._saying(context, request.reason),
             event=request.event,
         )
         return pb.UndoEventResponse(note=_message(self._do(request.profile, order, context)))
@@ -134,20 +155,26 @@ class LifecycleServicer(lifecycle_service_pb2_grpc.LifecycleServiceServicer):
         *,
         by: str = "",
         times: Times | None = None,
+        oracle: Oracle | None = None,
     ) -> Changed:
         order = ChangeOrder(
             verb=verb,
             key=request_key(request, request.request_id, type(request).__name__),
-            saying=Saying(caller=caller_of(context), reason=request.reason),
+            saying=self._saying(context, request.reason),
             piece=request.id,
             by=by,
             times=times or Times(),
+            oracle=oracle,
         )
         return self._do(request.profile, order, context)
+
+    def _saying(self, context: grpc.ServicerContext, reason: str) -> Saying:
+        return Saying(caller=proved_caller(context, self._reviewer), reason=reason)
 
     def _do(self, profile_name: str, order: ChangeOrder, context: grpc.ServicerContext) -> Changed:
         deadline = Deadline.of_call(context)
         with self._profiles.use(profile_name, deadline.for_work()) as profile:
+            self._giving.before_change(profile.name, deadline)
             return change_note(profile, order, deadline.for_work())
 
 
@@ -166,4 +193,5 @@ def _message(changed: Changed) -> pb.ChangedNote:
         valid_from_ms=state.valid_from_ms,
         valid_to_ms=state.valid_to_ms,
         expires_at_ms=state.expires_at_ms,
+        given_to=given_to_message(changed.given_to),
     )

@@ -3,6 +3,7 @@
 from graft.memory.v1 import recall_service_pb2 as pb
 from graft.wire.errors import BadFieldError, BusyError
 from graft_memstore.deadline import Deadline
+from graft_memstore.model import Caller
 from graft_memstore.recall.index import VectorIndex
 from graft_memstore.service.convert import scope_filter_of
 from graft_memstore.service.request_key import request_key
@@ -48,6 +49,7 @@ def clear_misses(
     profile: Profile[VectorIndex],
     scribe: Scribe,
     request: pb.ClearMissesRequest,
+    caller: Caller,
     deadline: Deadline,
 ) -> pb.ClearMissesResponse:
     """Erase questions, those that were just asked among them.
@@ -65,7 +67,7 @@ def clear_misses(
             "try again",
             retry_after_ms=RETRY_AFTER_MS,
         )
-    cleared = forget_misses(profile, scope, key, deadline.for_work())
+    cleared = forget_misses(profile, scope, key, caller, deadline.for_work())
     return pb.ClearMissesResponse(
         groups=cleared.groups, questions=cleared.questions, erasing=cleared.erasing
     )

@@ -10,10 +10,11 @@ from graft.memory.v1 import notes_service_pb2 as pb
 from graft.memory.v1 import notes_service_pb2_grpc
 from graft.wire.errors import BadFieldError, NoteNotFoundError
 from graft_memstore.deadline import Deadline
-from graft_memstore.model import Lifecycle
-from graft_memstore.recall.handed_out import HandedOut
+from graft_memstore.model import EventSeq, Lifecycle
 from graft_memstore.recall.index import VectorIndex
+from graft_memstore.review.reviewer import Reviewer
 from graft_memstore.service.admission import Admission
+from graft_memstore.service.callers import proved_caller
 from graft_memstore.service.convert import (
     LIFECYCLES,
     TRUSTS,
@@ -24,14 +25,18 @@ from graft_memstore.service.convert import (
     scope_filter_of,
     trust_of,
 )
+from graft_memstore.service.given import Giving, given_to_message, uses_message
 from graft_memstore.service.looking_back import as_of
 from graft_memstore.service.page_token import page_of, token_after
 from graft_memstore.service.request_key import request_key
+from graft_memstore.store.events import read_last_link
 from graft_memstore.store.full_notes import read_full_notes, read_full_page
 from graft_memstore.store.notes import PageFilter
 from graft_memstore.store.profile import Profile
 from graft_memstore.store.profiles import Profiles
 from graft_memstore.store.stats import read_stats
+from graft_memstore.store.uses import read_uses
+from graft_memstore.upkeep.ledger import Given
 from graft_memstore.visibility import NEVER_SHOWN, View
 from graft_memstore.write.delete import DeleteOrder, DeleteOutcome, take_away
 from graft_memstore.write.identify import find_note
@@ -50,17 +55,26 @@ OUTCOMES = {
 
 
 class NotesServicer(notes_service_pb2_grpc.NotesServiceServicer):
-    """Answers for the notes of every profile."""
+    """Answers for the notes of every profile.
+
+    Args:
+        profiles: the notes.
+        inserter: stores new ones.
+        reviewer: proves who is one.
+        giving: sees to what follows from a note that is given out.
+    """
 
     def __init__(
         self,
         profiles: Profiles[VectorIndex],
         inserter: Inserter[VectorIndex],
-        handed_out: HandedOut | None = None,
+        reviewer: Reviewer,
+        giving: Giving,
     ) -> None:
         self._profiles = profiles
+        self._reviewer = reviewer
         self._inserter = inserter
-        self._handed_out = handed_out or HandedOut()
+        self._giving = giving
         self._inserts = Admission(INSERTS_MAX, "store notes")
 
     @override
@@ -71,7 +85,7 @@ class NotesServicer(notes_service_pb2_grpc.NotesServiceServicer):
         order = InsertOrder(
             notes=[new_note_of(request.note, "note")],
             key=request_key(request, request.request_id, "InsertNote"),
-            caller=caller_of(context),
+            caller=proved_caller(context, self._reviewer),
             single=True,
             wait_for_passages=request.wait_for_passages,
         )
@@ -88,7 +102,7 @@ class NotesServicer(notes_service_pb2_grpc.NotesServiceServicer):
                 new_note_of(note, f"notes[{number}]") for number, note in enumerate(request.notes)
             ],
             key=request_key(request, request.request_id, "InsertNotes"),
-            caller=caller_of(context),
+            caller=proved_caller(context, self._reviewer),
             wait_for_passages=request.wait_for_passages,
         )
         reply = self._insert(request.profile, order, context)
@@ -102,14 +116,32 @@ class NotesServicer(notes_service_pb2_grpc.NotesServiceServicer):
     ) -> pb.GetNoteResponse:
         """Give one note by its id."""
         looks_back = as_of(request.as_of)
-        with self._use(request.profile, context) as profile, profile.snapshot() as connection:
-            instants = looks_back.seen_from(profile.now_ms(connection))
-            note_id = find_note(connection, request.id)
-            notes = read_full_notes(connection, [note_id], instants.known_at_ms)
-        if not notes:
-            raise NoteNotFoundError(f"note {note_id} was not known then; it was stored later")
-        self._handed_out.gave(profile.name, caller_of(context), note_id)
-        return pb.GetNoteResponse(note=note_message(notes[0], instants.condition(notes[0].state)))
+        with self._use(request.profile, context) as profile:
+            with profile.snapshot() as connection:
+                now_ms = profile.now_ms(connection)
+                instants = looks_back.seen_from(now_ms)
+                note_id = find_note(connection, request.id)
+                notes = read_full_notes(connection, [note_id], instants.known_at_ms)
+                counted = read_uses(connection, note_id)
+                last = read_last_link(connection)
+                seen = EventSeq(0 if last is None else last.count)
+                notices = self._giving.notices(profile.name, connection, caller_of(context), now_ms)
+            if not notes:
+                raise NoteNotFoundError(f"note {note_id} was not known then; it was stored later")
+            uses = counted.and_then(self._giving.uses_waiting(profile.name, note_id))
+            given = Given(
+                note_id=note_id,
+                session=caller_of(context).session,
+                at_ms=now_ms,
+                strong=False,
+                seen=seen,
+            )
+            self._giving.gave(profile.name, caller_of(context), given)
+        return pb.GetNoteResponse(
+            note=note_message(notes[0], instants.condition(notes[0].state)),
+            uses=uses_message(uses),
+            notices=notices,
+        )
 
     @override
     def ListNotes(
@@ -152,13 +184,18 @@ class NotesServicer(notes_service_pb2_grpc.NotesServiceServicer):
             piece=request.id,
             reason=request.reason,
             key=request_key(request, request.request_id, "DeleteNote"),
-            caller=caller_of(context),
+            caller=proved_caller(context, self._reviewer),
+            has_reviewer=self._reviewer.exists(),
         )
         deadline = Deadline.of_call(context)
         with self._profiles.use(request.profile, deadline.for_work()) as profile:
+            self._giving.before_change(profile.name, deadline)
             reply = take_away(profile, order, deadline.for_work())
         return pb.DeleteNoteResponse(
-            id=reply.id, outcome=OUTCOMES[reply.outcome], event=reply.event
+            id=reply.id,
+            outcome=OUTCOMES[reply.outcome],
+            event=reply.event,
+            given_to=given_to_message(reply.given_to),
         )
 
     @override
@@ -192,7 +229,9 @@ class NotesServicer(notes_service_pb2_grpc.NotesServiceServicer):
             self._profiles.use(profile_name, deadline.for_work()) as profile,
             self._inserts.enter(deadline),
         ):
-            given = self._handed_out.given(profile.name, order.caller)
+            if any(note.supersedes for note in order.notes):
+                self._giving.before_change(profile.name, deadline)
+            given = self._giving.given_to(profile.name, order.caller)
             return self._inserter.insert(profile, replace(order, given=given), deadline)
 
     def _use(
@@ -220,4 +259,6 @@ def _inserted(note: InsertedNote) -> pb.InsertedNote:
         superseded_event=note.superseded_event,
         restored=note.restored,
         recalled=note.recalled,
+        proposal=note.proposal,
+        given_to=given_to_message(note.given_to),
     )

@@ -8,23 +8,29 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from graft.memory.v1 import (
+    audit_service_pb2,
     daemon_service_pb2,
     lifecycle_service_pb2,
     notes_service_pb2,
     profiles_service_pb2,
     recall_service_pb2,
+    review_service_pb2,
     scopes_service_pb2,
     sources_service_pb2,
+    upkeep_service_pb2,
 )
 
 _MODULES = (
+    audit_service_pb2,
     daemon_service_pb2,
     lifecycle_service_pb2,
     notes_service_pb2,
     profiles_service_pb2,
     recall_service_pb2,
+    review_service_pb2,
     scopes_service_pb2,
     sources_service_pb2,
+    upkeep_service_pb2,
 )
 
 
@@ -38,6 +44,7 @@ class Passage:
         optional: those may be empty, and so may the filter.
         event: the field that holds the number of an event.
         receipt: the field that holds an id of a receipt, or a piece of one.
+        item: the field that holds the number of something that waits to be judged.
         saves: the field that holds a note to store, or several.
         hides: fields of the reply, with dots, that count or name what lies elsewhere.
         drops: lists in the reply whose entries are notes by their ids.
@@ -48,6 +55,7 @@ class Passage:
     optional: bool = False
     event: str = ""
     receipt: str = ""
+    item: str = ""
     saves: str = ""
     hides: tuple[str, ...] = ()
     drops: tuple[str, ...] = ()
@@ -79,6 +87,7 @@ _PASSAGES = {
         "MarkNoteStale": _ONE_NOTE,
         "SetNoteTimes": _ONE_NOTE,
         "SetNoteKeywords": _ONE_NOTE,
+        "VerifyNote": _ONE_NOTE,
         "UndoEvent": Passage(event="event"),
     },
     "RecallService": {
@@ -97,6 +106,26 @@ _PASSAGES = {
         "ReportSources": Passage(notes=("findings.note_id",)),
         "RefreshSources": Passage(notes=("findings.note_id",)),
     },
+    "ReviewService": {
+        "GetReviewer": _OPEN,
+        # The queue is a reviewer's, a person at a terminal, whom nothing binds.
+        "SetReviewer": _CLOSED,
+        "OpenReviewSession": _CLOSED,
+        "CloseReviewSession": _CLOSED,
+        "ListReviewItems": _CLOSED,
+        "GetReviewItem": _CLOSED,
+        "DecideReviewItem": _CLOSED,
+    },
+    "UpkeepService": {
+        "GetUpkeep": Passage(hides=("edges_waiting",)),
+        "ScanNotes": Passage(hides=("report.waiting",)),
+        "ResolveItem": Passage(item="item", notes=("keep",), optional=True),
+        "ApplySafe": _OPEN,
+        # All edges are made anew, and all that upkeep did is listed.
+        "Consolidate": _CLOSED,
+        "ListUpkeepEvents": _CLOSED,
+    },
+    "AuditService": {"ListEvents": _CLOSED, "VerifyTrail": _CLOSED, "GetTrailHead": _CLOSED},
     "ScopesService": {"ListScopes": _OPEN, "MoveScope": _CLOSED},
     "ProfilesService": {
         "ListProfiles": Passage(hides=("profiles.file_bytes",)),

@@ -12,10 +12,14 @@ from graft.wire.models import RegistryError
 from graft_memstore.deadline import Deadline
 from graft_memstore.model import Model
 from graft_memstore.recall.index import VectorIndex
+from graft_memstore.service.convert import caller_of
 from graft_memstore.store.profile import database_bytes, peek_model
 from graft_memstore.store.profiles import Profiles
 from graft_memstore.upkeep.reindex import ask_for_reindex, read_progress
 from graft_memstore.upkeep.upkeep import Upkeep
+from graft_memstore.write.acts import record_act
+
+ACTION_ADD_PROFILE = "add-profile"
 
 
 class ProfilesServicer(profiles_service_pb2_grpc.ProfilesServiceServicer):
@@ -51,7 +55,13 @@ class ProfilesServicer(profiles_service_pb2_grpc.ProfilesServiceServicer):
         self, request: pb.AddProfileRequest, context: grpc.ServicerContext
     ) -> pb.AddProfileResponse:
         """Make a profile."""
-        added = self._profiles.add(request.name, Deadline.of_call(context).for_work())
+        deadline = Deadline.of_call(context)
+        added = self._profiles.add(request.name, deadline.for_work())
+        caller = caller_of(context)
+        added.write(
+            lambda transaction: record_act(transaction, caller, ACTION_ADD_PROFILE, added.name),
+            deadline.for_work(),
+        )
         return pb.AddProfileResponse(profile=self._message(added.name))
 
     @override
@@ -67,7 +77,7 @@ class ProfilesServicer(profiles_service_pb2_grpc.ProfilesServiceServicer):
             )
         deadline = Deadline.of_call(context)
         with self._profiles.use(request.profile, deadline.for_work()) as profile:
-            ask_for_reindex(profile, request.model, deadline.for_work())
+            ask_for_reindex(profile, request.model, deadline.for_work(), caller=caller_of(context))
             worker = self._upkeep.worker(profile.name)
             if worker is not None:
                 worker.begin_reindex()

@@ -8,12 +8,10 @@ from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 import grpc
-import numpy as np
-from numpy.typing import NDArray
 from typing_extensions import override
 
+from graft.memory.v1 import note_pb2, recall_service_pb2_grpc
 from graft.memory.v1 import recall_service_pb2 as pb
-from graft.memory.v1 import recall_service_pb2_grpc
 from graft.wire.errors import BadFieldError, ModelNotReadyError, StoppingError
 from graft_memstore.deadline import Deadline
 from graft_memstore.embedding import (
@@ -25,22 +23,22 @@ from graft_memstore.embedding import (
 )
 from graft_memstore.gate import Hit
 from graft_memstore.lexical import fold_question
-from graft_memstore.model import Model, ModelRole, Note, NoteId, ReceiptId
-from graft_memstore.recall.answer import UNKNOWN_BACKGROUND, QueryAnswer, Question
+from graft_memstore.model import EventSeq, Note, NoteId, ReceiptId
+from graft_memstore.recall.answer import QueryAnswer, Question
 from graft_memstore.recall.classify import classify
 from graft_memstore.recall.explore import explore
-from graft_memstore.recall.handed_out import HandedOut
-from graft_memstore.recall.index import VectorIndex, index_of
+from graft_memstore.recall.index import VectorIndex
 from graft_memstore.recall.own_gate import gate_of
 from graft_memstore.recall.query import answer_query
-from graft_memstore.recall.receipt import NO_INDEX, Receipt, Snapshot, receipt_of
+from graft_memstore.recall.receipt import Receipt, receipt_of
 from graft_memstore.recall.retrieve import retrieve
 from graft_memstore.service.admission import Admission
 from graft_memstore.service.answers import handed_out, query_response, retrieve_response
+from graft_memstore.service.asked import Asked, in_snapshot, snapshot_of
 from graft_memstore.service.confirming import confirm, outlook_of, tell_outlook, with_outlook
 from graft_memstore.service.convert import caller_of
 from graft_memstore.service.explained import explain
-from graft_memstore.service.looking_back import AsOf
+from graft_memstore.service.given import Giving
 from graft_memstore.service.misses import clear_misses, list_misses
 from graft_memstore.service.questions import (
     NOTHING_TO_LOOK_FOR,
@@ -51,11 +49,10 @@ from graft_memstore.service.questions import (
 )
 from graft_memstore.service.walks import begun_at, bounds_of, explore_response
 from graft_memstore.store.database import Connection
-from graft_memstore.store.events import read_last_link
 from graft_memstore.store.full_notes import read_full_notes
-from graft_memstore.store.models import read_model
 from graft_memstore.store.profile import Profile
 from graft_memstore.store.profiles import Profiles
+from graft_memstore.upkeep.ledger import Given
 from graft_memstore.upkeep.scribe import Answered, Scribe
 from graft_memstore.write.validate import check_context
 
@@ -78,22 +75,6 @@ class Embedded:
     seconds: float
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Asked:
-    """A question as of one snapshot, and what answers it there.
-
-    Attributes:
-        index: of *model*; None without one.
-        model: the model that serves; None before the first vector.
-        vector_model: identity of the model that made the question's vector; empty without one.
-    """
-
-    question: Question
-    index: VectorIndex | None
-    model: Model | None
-    vector_model: str
-
-
 class RecallServicer(recall_service_pb2_grpc.RecallServiceServicer):
     """Answers questions to every profile.
 
@@ -101,7 +82,7 @@ class RecallServicer(recall_service_pb2_grpc.RecallServiceServicer):
         profiles: the notes.
         embedder: makes the questions' vectors.
         scribe_of: gives who writes down the answers of a profile, by its name.
-        handed_out: remembers which notes sessions were given.
+        giving: sees to what follows from a note that is given out.
         seconds: a clock that only goes forward.
         random: random bytes, such as `os.urandom`.
     """
@@ -111,15 +92,15 @@ class RecallServicer(recall_service_pb2_grpc.RecallServiceServicer):
         profiles: Profiles[VectorIndex],
         embedder: Embedder,
         scribe_of: Callable[[str], Scribe | None],
+        giving: Giving,
         *,
-        handed_out: HandedOut | None = None,
         seconds: Callable[[], float] = time.perf_counter,
         random: Callable[[int], bytes] = os.urandom,
     ) -> None:
         self._profiles = profiles
         self._embedder = embedder
         self._scribe_of = scribe_of
-        self._handed_out = handed_out or HandedOut()
+        self._giving = giving
         self._seconds = seconds
         self._random = random
         self._recalls = Admission(RECALLS_MAX, "search")
@@ -133,11 +114,12 @@ class RecallServicer(recall_service_pb2_grpc.RecallServiceServicer):
         with self._admitted(request.profile, deadline) as profile:
             embedded = self._embed(profile, question, request.embed_tokens_max, deadline)
             with profile.snapshot() as connection:
-                asked = _in_snapshot(profile, connection, question, embedded.vector)
+                asked = in_snapshot(profile, connection, question, embedded.vector)
                 gate = gate_of(connection, asked.model)
                 answer = answer_query(connection, asked.index, asked.question, gate)
                 note = _note_of(connection, answer, asked.question.known_at_ms)
-                snapshot = _snapshot_of(connection, asked)
+                snapshot = snapshot_of(connection, asked)
+                notices = self._notices(profile, connection, context)
             outlook = outlook_of(note, answer.hit, request)
             receipt = receipt_of(
                 ReceiptId(self._random(RECEIPT_BYTES).hex()),
@@ -147,13 +129,21 @@ class RecallServicer(recall_service_pb2_grpc.RecallServiceServicer):
             )
             caller = caller_of(context)
             kept = self._hand_over(profile.name, asked, with_outlook(receipt, outlook, caller))
-        # Without a receipt nobody could end the answer.
-        outlook = outlook if kept else replace(outlook, check=outlook.unlooked_at)
+            # Without a receipt nobody could end the answer.
+            outlook = outlook if kept else replace(outlook, check=outlook.unlooked_at)
+            if note is not None and answer.hit is Hit.STRONG and not outlook.waits:
+                given = Given(
+                    note_id=note.id,
+                    session=caller.session,
+                    at_ms=snapshot.at_ms,
+                    strong=True,
+                    seen=EventSeq(snapshot.event),
+                )
+                self._giving.gave(profile.name, caller, given)
         reply = query_response(answer, None if note is None else handed_out(note, answer.hit))
         reply.receipt = receipt.receipt_id if kept else ""
         tell_outlook(reply, outlook)
-        if note is not None and answer.hit is Hit.STRONG and not outlook.waits:
-            self._handed_out.gave(profile.name, caller, note.id)
+        reply.notices.extend(notices)
         self._say_how(reply, question, began, embedded)
         return reply
 
@@ -169,9 +159,11 @@ class RecallServicer(recall_service_pb2_grpc.RecallServiceServicer):
         with self._admitted(request.profile, deadline) as profile:
             embedded = self._embed(profile, question, request.embed_tokens_max, deadline)
             with profile.snapshot() as connection:
-                asked = _in_snapshot(profile, connection, question, embedded.vector)
+                asked = in_snapshot(profile, connection, question, embedded.vector)
                 answer = retrieve(connection, asked.index, asked.question, top_k)
+                notices = self._notices(profile, connection, context)
         reply = retrieve_response(answer)
+        reply.notices.extend(notices)
         self._say_how(reply, question, began, embedded)
         return reply
 
@@ -187,7 +179,7 @@ class RecallServicer(recall_service_pb2_grpc.RecallServiceServicer):
         with self._admitted(request.profile, deadline) as profile:
             embedded = self._embed(profile, question, request.embed_tokens_max, deadline)
             with profile.snapshot() as connection:
-                asked = _in_snapshot(profile, connection, question, embedded.vector)
+                asked = in_snapshot(profile, connection, question, embedded.vector)
                 answer = explore(connection, asked.index, asked.question, bounds)
         reply = explore_response(answer)
         self._say_how(reply, question, began, embedded)
@@ -204,7 +196,7 @@ class RecallServicer(recall_service_pb2_grpc.RecallServiceServicer):
         with self._admitted(request.profile, deadline) as profile:
             embedded = self._embed_title(profile, draft, deadline)
             with profile.snapshot() as connection:
-                asked = _in_snapshot(profile, connection, draft, embedded.vector)
+                asked = in_snapshot(profile, connection, draft, embedded.vector)
                 answer = classify(connection, asked.index, asked.question)
         reply = pb.ClassifyResponse(
             suggestions=[
@@ -232,7 +224,8 @@ class RecallServicer(recall_service_pb2_grpc.RecallServiceServicer):
         """Erase questions that nothing answered."""
         deadline = Deadline.of_call(context)
         with self._profiles.use(request.profile, deadline.for_work()) as profile:
-            return clear_misses(profile, self._scribe(profile.name), request, deadline)
+            scribe = self._scribe(profile.name)
+            return clear_misses(profile, scribe, request, caller_of(context), deadline)
 
     @override
     def Explain(
@@ -252,9 +245,9 @@ class RecallServicer(recall_service_pb2_grpc.RecallServiceServicer):
         with self._profiles.use(request.profile, seconds) as profile:
             scribe = self._scribe(profile.name)
             caller = caller_of(context)
-            reply, note = confirm(profile, scribe, request, caller)
-        if note is not None:
-            self._handed_out.gave(profile.name, caller, note.id)
+            reply, given = confirm(profile, scribe, request, caller)
+            if given is not None:
+                self._giving.gave(profile.name, caller, given)
         return reply
 
     @contextmanager
@@ -265,6 +258,16 @@ class RecallServicer(recall_service_pb2_grpc.RecallServiceServicer):
             self._recalls.enter(deadline),
         ):
             yield profile
+
+    def _notices(
+        self,
+        profile: Profile[VectorIndex],
+        connection: Connection,
+        context: grpc.ServicerContext,
+    ) -> list[note_pb2.Notice]:
+        """Return what the caller's session is told with its answer."""
+        caller, now_ms = caller_of(context), profile.now_ms(connection)
+        return self._giving.notices(profile.name, connection, caller, now_ms)
 
     def _say_how(
         self, reply: SearchResponse, question: Question, began: float, embedded: Embedded
@@ -345,48 +348,6 @@ class RecallServicer(recall_service_pb2_grpc.RecallServiceServicer):
             # The answer says so: words alone, never STRONG.
             vector = None
         return Embedded(vector=vector, seconds=self._seconds() - began)
-
-
-def _in_snapshot(
-    profile: Profile[VectorIndex],
-    connection: Connection,
-    question: Question,
-    vector: QueryVector | None,
-) -> Asked:
-    """Return the question as of this snapshot, and the model that serves in it.
-
-    Vectors of two models are never compared: where the profile has moved to another one since
-    the question was embedded, the vector arm is down for this call.
-    """
-    serving = read_model(connection, ModelRole.SERVING)
-    if vector and serving and vector.model.identity != serving.identity:
-        vector = None
-    looks_back = AsOf(valid_at_ms=question.valid_at_ms, known_at_ms=question.known_at_ms)
-    instants = looks_back.seen_from(profile.now_ms(connection))
-    asked = replace(question, now_ms=instants.now_ms, known_at_ms=instants.known_at_ms)
-    if vector is not None:
-        prior = vector.model.background or UNKNOWN_BACKGROUND
-        asked = replace(asked, vector=_values(vector), prior=prior)
-    return Asked(
-        question=asked,
-        index=index_of(serving, profile.index),
-        model=serving,
-        vector_model="" if vector is None else vector.model.identity,
-    )
-
-
-def _snapshot_of(connection: Connection, asked: Asked) -> Snapshot:
-    last = read_last_link(connection)
-    return Snapshot(
-        at_ms=asked.question.now_ms,
-        event=0 if last is None else last.count,
-        model=asked.model,
-        index=NO_INDEX if asked.index is None else asked.index.state,
-    )
-
-
-def _values(vector: QueryVector) -> NDArray[np.float32]:
-    return np.frombuffer(vector.values, dtype="<f4")
 
 
 def _note_of(connection: Connection, answer: QueryAnswer, known_at_ms: int | None) -> Note | None:

@@ -7,7 +7,9 @@ from graft.memory.v1 import scopes_service_pb2 as pb
 from graft.memory.v1 import scopes_service_pb2_grpc
 from graft_memstore.deadline import Deadline
 from graft_memstore.recall.index import VectorIndex
-from graft_memstore.service.convert import caller_of, scope_filter_of
+from graft_memstore.review.reviewer import Reviewer
+from graft_memstore.service.callers import proved_caller
+from graft_memstore.service.convert import scope_filter_of
 from graft_memstore.service.request_key import request_key
 from graft_memstore.store.profiles import Profiles
 from graft_memstore.store.stats import count_by_scope
@@ -20,8 +22,9 @@ from graft_memstore.write.validate import check_scopes
 class ScopesServicer(scopes_service_pb2_grpc.ScopesServiceServicer):
     """Answers for the scopes of every profile."""
 
-    def __init__(self, profiles: Profiles[VectorIndex]) -> None:
+    def __init__(self, profiles: Profiles[VectorIndex], reviewer: Reviewer) -> None:
         self._profiles = profiles
+        self._reviewer = reviewer
 
     @override
     def ListScopes(
@@ -56,7 +59,7 @@ class ScopesServicer(scopes_service_pb2_grpc.ScopesServiceServicer):
             source=source,
             target=request.to,
             key=request_key(request, request.request_id, "MoveScope"),
-            saying=Saying(caller=caller_of(context), reason=request.reason),
+            saying=Saying(caller=proved_caller(context, self._reviewer), reason=request.reason),
             dry_run=request.dry_run,
         )
         deadline = Deadline.of_call(context)

@@ -13,9 +13,10 @@ from graft.wire.errors import BadFieldError, BadPageTokenError
 from graft_memstore.deadline import Deadline
 from graft_memstore.provenance import Finding
 from graft_memstore.recall.index import VectorIndex
+from graft_memstore.review.reviewer import Reviewer
+from graft_memstore.service.callers import proved_caller
 from graft_memstore.service.convert import (
     SOURCE_STATES,
-    caller_of,
     scope_filter_of,
     source_message,
     source_of,
@@ -44,8 +45,9 @@ PLACE = re.compile(r"([0-9]{1,18}):([0-9a-f]{32})")
 class SourcesServicer(sources_service_pb2_grpc.SourcesServiceServicer):
     """Answers for the sources of every profile."""
 
-    def __init__(self, profiles: Profiles[VectorIndex]) -> None:
+    def __init__(self, profiles: Profiles[VectorIndex], reviewer: Reviewer) -> None:
         self._profiles = profiles
+        self._reviewer = reviewer
 
     @override
     def ListSources(
@@ -81,7 +83,7 @@ class SourcesServicer(sources_service_pb2_grpc.SourcesServiceServicer):
         """Give a note further sources."""
         sources = [source_of(each, "note") for each in request.sources]
         key = request_key(request, request.request_id, "AddSources")
-        saying = Saying(caller=caller_of(context), reason=request.reason)
+        saying = Saying(caller=proved_caller(context, self._reviewer), reason=request.reason)
         deadline = Deadline.of_call(context)
         with self._profiles.use(request.profile, deadline.for_work()) as profile:
             added = add_note_sources(
@@ -115,7 +117,7 @@ class SourcesServicer(sources_service_pb2_grpc.SourcesServiceServicer):
     ) -> pb.RefreshSourcesResponse:
         """Take what was found for what holds."""
         key = request_key(request, request.request_id, "RefreshSources")
-        saying = Saying(caller=caller_of(context), reason=request.reason)
+        saying = Saying(caller=proved_caller(context, self._reviewer), reason=request.reason)
         deadline = Deadline.of_call(context)
         with self._profiles.use(request.profile, deadline.for_work()) as profile:
             refreshed = refresh_sources(

@@ -8,6 +8,7 @@ from __future__ import annotations  # grpc's classes are generic in their stubs 
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, TypeVar
 
 import grpc
@@ -18,7 +19,7 @@ from graft.memory.v1 import note_pb2, notes_service_pb2
 from graft.wire.errors import NotAllowedError, ServiceError
 from graft.wire.metadata import BOUND_SCOPE_KEY, CallMetadata
 from graft_memstore.deadline import Deadline
-from graft_memstore.model import USER_SCOPE, NoteId, ScopeFilter
+from graft_memstore.model import USER_SCOPE, ItemId, NoteId, ScopeFilter
 from graft_memstore.recall.index import VectorIndex
 from graft_memstore.service.convert import scope_filter_of
 from graft_memstore.service.passages import PASSAGES, Passage
@@ -26,8 +27,10 @@ from graft_memstore.store.database import Connection
 from graft_memstore.store.events import read_event
 from graft_memstore.store.note_ids import scopes_of
 from graft_memstore.store.profiles import Profiles
+from graft_memstore.store.review_items import read_item
 from graft_memstore.wall import Wall
 from graft_memstore.write.identify import find_note
+from graft_memstore.write.queue import item_not_found
 from graft_memstore.write.undo import event_not_found
 from graft_memstore.write.validate import check_scopes
 
@@ -70,30 +73,50 @@ class WallInterceptor(grpc.ServerInterceptor):
         bound = any(key == BOUND_SCOPE_KEY for key, _ in pairs)
         if handler is None or not bound or method.startswith("/grpc."):
             return handler
-        if handler.unary_unary is None:
-            return _streams_nothing(handler, method)
-        answer = handler.unary_unary
+        answer, stream = handler.unary_unary, handler.unary_stream
 
         def answered(request: RequestT, context: grpc.ServicerContext) -> ReplyT:
-            wall = wall_of(pairs)
-            passage = PASSAGES.get(method, CLOSED)
-            if passage.closed:
-                raise _closed(method)
-            call = WalledCall(self._profiles, self._find_receipt, wall, passage)
+            assert answer is not None, "it is called for those alone that answer once"
+            call = self._walled(pairs, method)
             inside = call.inside(request, context)
-            try:
+            with call.cut_refusals():
                 reply = answer(inside, context)
-            except ServiceError as error:
-                call.cut_refusal(error)
-                raise
             call.cut(reply)
             return reply
 
+        def streamed(request: RequestT, context: grpc.ServicerContext) -> Iterator[ReplyT]:
+            assert stream is not None, "it is called for those alone that answer with a stream"
+            call = self._walled(pairs, method)
+            inside = call.inside(request, context)
+            with call.cut_refusals():
+                for reply in stream(inside, context):
+                    call.cut(reply)
+                    yield reply
+
+        if answer is None:
+            return grpc.unary_stream_rpc_method_handler(
+                streamed,
+                request_deserializer=handler.request_deserializer,
+                response_serializer=handler.response_serializer,
+            )
         return grpc.unary_unary_rpc_method_handler(
             answered,
             request_deserializer=handler.request_deserializer,
             response_serializer=handler.response_serializer,
         )
+
+    def _walled(self, pairs: Sequence[tuple[str, str | bytes]], method: str) -> WalledCall:
+        """Return a call of a method that passes the wall.
+
+        Raises:
+            BadFieldError: see `wall_of`.
+            NotAllowedError: it does not.
+        """
+        wall = wall_of(pairs)
+        passage = PASSAGES.get(method, CLOSED)
+        if passage.closed:
+            raise _closed(method)
+        return WalledCall(self._profiles, self._find_receipt, wall, passage)
 
 
 def wall_of(pairs: Iterable[tuple[str, str | bytes]]) -> Wall:
@@ -146,7 +169,8 @@ class WalledCall:
             )
         parts = _parts(inside, self._passage.saves)
         notes = [each for each in parts if isinstance(each, notes_service_pb2.NewNote)]
-        if self._passage.notes or self._passage.event or any(note.supersedes for note in notes):
+        numbered = self._passage.notes or self._passage.event or self._passage.item
+        if numbered or any(note.supersedes for note in notes):
             seconds = Deadline.of_call(context).for_work()
             with (
                 self._profiles.use(self._profile, seconds) as profile,
@@ -178,8 +202,16 @@ class WalledCall:
             reply.ClearField(name)
             getattr(reply, name).extend(kept)
 
-    def cut_refusal(self, error: ServiceError) -> None:
+    @contextmanager
+    def cut_refusals(self) -> Iterator[None]:
         """Take out of a refusal what names a note beyond the wall."""
+        try:
+            yield
+        except ServiceError as error:
+            self._cut_refusal(error)
+            raise
+
+    def _cut_refusal(self, error: ServiceError) -> None:
         told = [error.message, *error.metadata.values()]
         beyond = self._beyond([each for text in told for each in NOTE_ID.findall(text)])
         if not beyond:
@@ -215,6 +247,8 @@ class WalledCall:
                 note.supersedes = find_note(connection, note.supersedes, "supersedes", within)
         if self._passage.event:
             self._check_event(connection, getattr(inside, self._passage.event))
+        if self._passage.item:
+            self._check_item(connection, getattr(inside, self._passage.item))
 
     def _check_event(self, connection: Connection, seq: int) -> None:
         event = read_event(connection, seq)
@@ -224,6 +258,17 @@ class WalledCall:
         scope = scopes_of(connection, [event.note_id]).get(event.note_id)
         if scope is None or not self._wall.holds(scope):
             raise event_not_found(seq)
+
+    def _check_item(self, connection: Connection, number: int) -> None:
+        item = read_item(connection, ItemId(number))
+        if item is None:
+            raise item_not_found(number)
+        about = [each for each in (item.note_id, item.other_id) if each is not None]
+        scopes = scopes_of(connection, about)
+        # Of a note that was erased nobody knows the scope any more.
+        within = [each in scopes and self._wall.holds(scopes[each]) for each in about]
+        if not all(within or [self._wall.holds(item.scope)]):
+            raise item_not_found(number)
 
     def _place(self, note: notes_service_pb2.NewNote) -> None:
         """See that a note is saved inside: without a scope where it would be, else to the first."""
@@ -262,19 +307,4 @@ def _closed(method: str) -> NotAllowedError:
     return NotAllowedError(
         f"{name} is about the whole profile, and this connection is bound to scopes; call it from "
         "one that is not"
-    )
-
-
-def _streams_nothing(
-    handler: grpc.RpcMethodHandler[RequestT, ReplyT], method: str
-) -> grpc.RpcMethodHandler[RequestT, ReplyT]:
-    """Return a handler that refuses: what is answered with a stream passes no wall yet."""
-
-    def closed(_request: RequestT, _context: grpc.ServicerContext) -> Iterator[ReplyT]:
-        raise _closed(method)
-
-    return grpc.unary_stream_rpc_method_handler(
-        closed,
-        request_deserializer=handler.request_deserializer,
-        response_serializer=handler.response_serializer,
     )

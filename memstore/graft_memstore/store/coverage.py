@@ -15,6 +15,9 @@ LIMIT 1
 
 SELECT_VECTOR_COUNT = "SELECT count(*) FROM chunks WHERE model_id = :model_id"
 
+# chunks_by_model, the titles among them.
+SELECT_TITLE_COUNT = "SELECT count(*) FROM chunks WHERE model_id = :model_id AND part = 0"
+
 # Reads notes by their smallest index and looks each up in chunks_by_note and pending_by_note.
 SELECT_FORGOTTEN_COUNT = """
 SELECT count(*)
@@ -39,6 +42,12 @@ def read_last_part(
 def count_vectors(connection: apsw.Connection, model_id: ModelId) -> int:
     """Return how many vectors of a model there are."""
     row = select_one(connection, SELECT_VECTOR_COUNT, {"model_id": model_id})
+    return 0 if row is None else int(row[0])
+
+
+def count_titles(connection: apsw.Connection, model_id: ModelId) -> int:
+    """Return how many notes have a vector of their title."""
+    row = select_one(connection, SELECT_TITLE_COUNT, {"model_id": model_id})
     return 0 if row is None else int(row[0])
 
 

@@ -10,15 +10,17 @@ from graft_memstore.store.rows import Row, change, select, select_one
 
 INSERT_EVENT = """
 INSERT INTO events (
-    seq, at, actor, channel, door, action, note_id, digest, state_digest, reason, prev_hash, hash
+    seq, at, actor, channel, door, action, note_id, digest, state_digest, reason, prev_hash, hash,
+    rows_digest, tombstones, count
 ) VALUES (
     :seq, :at, :actor, :channel, :door, :action, :note_id, :digest, :state_digest, :reason,
-    :prev_hash, :hash
+    :prev_hash, :hash, :rows_digest, :tombstones, :count
 )
 """
 
 COLUMNS = """
-    seq, at, actor, channel, door, action, note_id, digest, state_digest, reason, prev_hash, hash
+    seq, at, actor, channel, door, action, note_id, digest, state_digest, reason, prev_hash, hash,
+    rows_digest, tombstones, count
 """
 
 SELECT_LAST_LINK = "SELECT seq, hash FROM events WHERE seq = (SELECT max(seq) FROM events)"
@@ -26,6 +28,19 @@ SELECT_LAST_LINK = "SELECT seq, hash FROM events WHERE seq = (SELECT max(seq) FR
 SELECT_HASH = "SELECT hash FROM events WHERE seq = :seq"
 
 SELECT_EVENT = "SELECT" + COLUMNS + "FROM events WHERE seq = :seq"
+
+# events_by_note
+SELECT_EVENTS_OF_NOTE = "SELECT" + COLUMNS + "FROM events WHERE note_id = :note_id ORDER BY seq"
+
+# By primary key, a page at a time.
+SELECT_NOTES_GONE = """
+SELECT stored.seq, stored.note_id
+FROM events AS stored
+WHERE stored.seq > :after AND stored.action = 'insert'
+  AND NOT EXISTS (SELECT 1 FROM notes WHERE notes.id = stored.note_id)
+ORDER BY stored.seq
+LIMIT :count_max
+"""
 
 # By primary key, a page at a time.
 SELECT_EVENTS_AFTER = (
@@ -43,6 +58,11 @@ class Event:
         digest: keyed digest of the content hash of the note, or of whatever else it is about.
         state_digest: keyed digest of the state row that it made; empty when it made none.
         prev_hash: hash of the event before; zeros for the first.
+        rows_digest: keyed digests of what the note had when its change was done; empty where that
+            stands in another event, None where an earlier version of the program wrote it.
+        tombstones: keyed digests of the rejections that its change made or lifted, each after the
+            number of its row.
+        count: how often it happened, where that was counted.
         hash: keyed hash over everything before it in this class.
     """
 
@@ -58,9 +78,13 @@ class Event:
     reason: str
     prev_hash: bytes
     hash: bytes = b""
+    rows_digest: bytes | None = None
+    tombstones: bytes = b""
+    count: int = 1
 
     def sealed_bytes(self) -> bytes:
         """Return what its hash is made of."""
+        more = () if self.rows_digest is None else (self.rows_digest, self.tombstones, self.count)
         return encode_fields(
             self.seq,
             self.at_ms,
@@ -73,6 +97,7 @@ class Event:
             self.state_digest,
             self.reason,
             self.prev_hash,
+            *more,
         )
 
 
@@ -102,6 +127,9 @@ def insert_event(connection: apsw.Connection, event: Event) -> None:
             "reason": event.reason,
             "prev_hash": event.prev_hash,
             "hash": event.hash,
+            "rows_digest": event.rows_digest,
+            "tombstones": event.tombstones,
+            "count": event.count,
         },
     )
 
@@ -121,17 +149,33 @@ def read_hash(connection: apsw.Connection, seq: int) -> bytes | None:
 def read_event(connection: apsw.Connection, seq: int) -> Event | None:
     """Return an event, None when it is not there."""
     row = select_one(connection, SELECT_EVENT, {"seq": seq})
-    return None if row is None else _event_from(row)
+    return None if row is None else event_from(row)
 
 
 def read_events_after(connection: apsw.Connection, after: int, count_max: int) -> list[Event]:
     """Return a page of the trail."""
     rows = select(connection, SELECT_EVENTS_AFTER, {"after": after, "count_max": count_max})
-    return [_event_from(row) for row in rows]
+    return [event_from(row) for row in rows]
 
 
-def _event_from(row: Row) -> Event:
-    seq, at, actor, channel, door, action, note_id, digest, state_digest, reason, prev, own = row
+def read_events_of(connection: apsw.Connection, note_id: NoteId) -> list[Event]:
+    """Return all that happened to a note, in order."""
+    rows = select(connection, SELECT_EVENTS_OF_NOTE, {"note_id": note_id})
+    return [event_from(row) for row in rows]
+
+
+def read_notes_gone(
+    connection: apsw.Connection, after: int, count_max: int
+) -> list[tuple[int, NoteId]]:
+    """Return a page of the notes that were stored and are not there: event, id."""
+    rows = select(connection, SELECT_NOTES_GONE, {"after": after, "count_max": count_max})
+    return [(row[0], NoteId(row[1])) for row in rows]
+
+
+def event_from(row: Row) -> Event:
+    """Read an event from `COLUMNS`."""
+    seq, at, actor, channel, door, action, note_id, digest, state_digest, *rest = row
+    reason, prev, own, rows_digest, tombstones, count = rest
     return Event(
         seq=EventSeq(seq),
         at_ms=at,
@@ -145,4 +189,7 @@ def _event_from(row: Row) -> Event:
         reason=reason,
         prev_hash=prev,
         hash=own,
+        rows_digest=rows_digest,
+        tombstones=tombstones or b"",
+        count=count,
     )

@@ -3,6 +3,7 @@
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 import apsw
 
@@ -24,7 +25,7 @@ SELECT max(event_id) FROM keyword_edits WHERE note_id = :note_id
 # What a note carried until this instant, and carries from it on, it has carried all along.
 OPEN_NOTE_KEYWORDS = """
 INSERT INTO note_keywords (note_id, keyword_id, origin, known_from)
-SELECT :note_id, wanted.value, 'author', :at
+SELECT :note_id, wanted.value, :origin, :at
 FROM json_each(:keyword_ids) AS wanted
 WHERE true
 ON CONFLICT (note_id, keyword_id, known_from) DO UPDATE SET known_to = NULL
@@ -63,14 +64,20 @@ class KeywordEdit:
     removed: tuple[int, ...]
 
 
-def record_edit(connection: apsw.Connection, edit: KeywordEdit, at_ms: int) -> None:
+def record_edit(
+    connection: apsw.Connection,
+    edit: KeywordEdit,
+    at_ms: int,
+    *,
+    origin: Literal["author", "merged"] = "author",
+) -> None:
     """Give a note the keywords that *edit* adds, take those away that it removes, and keep it."""
     wanted: Parameters = {"note_id": edit.note_id, "at": at_ms}
     removed = json.dumps(edit.removed)
     change(connection, CLOSE_NOTE_KEYWORDS, {**wanted, "keyword_ids": removed})
     change(connection, CLOSE_KEYWORD_EDGES, {**wanted, "keyword_ids": removed})
     added = json.dumps(edit.added)
-    change(connection, OPEN_NOTE_KEYWORDS, {**wanted, "keyword_ids": added})
+    change(connection, OPEN_NOTE_KEYWORDS, {**wanted, "keyword_ids": added, "origin": origin})
     row: Parameters = {
         "event_id": edit.event,
         "note_id": edit.note_id,

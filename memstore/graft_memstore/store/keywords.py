@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterable, Sequence
+from typing import Literal
 
 import apsw
 
@@ -16,7 +17,7 @@ SELECT_KEYWORD = "SELECT keyword_id FROM keywords WHERE keyword = :keyword"
 # A keyword that a note carries already stays as it is, since when it does included.
 INSERT_NOTE_KEYWORD = """
 INSERT INTO note_keywords (note_id, keyword_id, origin, known_from)
-SELECT :note_id, :keyword_id, 'author', :known_from
+SELECT :note_id, :keyword_id, :origin, :known_from
 WHERE NOT EXISTS (
     SELECT 1 FROM note_keywords
     WHERE note_id = :note_id AND keyword_id = :keyword_id AND known_to IS NULL
@@ -91,7 +92,12 @@ AND NOT EXISTS (SELECT 1 FROM note_keywords WHERE keyword_id = keywords.keyword_
 
 
 def add_keywords(
-    connection: apsw.Connection, note_id: NoteId, keywords: Iterable[str], known_from_ms: int
+    connection: apsw.Connection,
+    note_id: NoteId,
+    keywords: Iterable[str],
+    known_from_ms: int,
+    *,
+    origin: Literal["author", "merged"] = "author",
 ) -> int:
     """Give a note *keywords* and return how many it did not carry before."""
     added = 0
@@ -99,7 +105,12 @@ def add_keywords(
         added += change(
             connection,
             INSERT_NOTE_KEYWORD,
-            {"note_id": note_id, "keyword_id": keyword_id, "known_from": known_from_ms},
+            {
+                "note_id": note_id,
+                "keyword_id": keyword_id,
+                "origin": origin,
+                "known_from": known_from_ms,
+            },
         )
     return added
 

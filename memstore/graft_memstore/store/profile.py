@@ -171,6 +171,10 @@ class Profile(Generic[IndexT_co]):
         """Return the time of a read: the wall clock, or the last change's when that is later."""
         return transaction_time(self._now_ms(), meta.read_clocks(connection).time_ms)
 
+    def wall_ms(self) -> int:
+        """Return what the clock on the wall says, whatever was written before."""
+        return self._now_ms()
+
     def file_bytes(self) -> int:
         """Return the size of the database file and its log."""
         return database_bytes(self.path)

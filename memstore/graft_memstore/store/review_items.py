@@ -208,6 +208,8 @@ def find_item(connection: apsw.Connection, kind: ItemKind, evidence: bytes) -> R
 
 def read_item(connection: apsw.Connection, item_id: ItemId) -> ReviewItem | None:
     """Return an item, None when there is none."""
+    if item_id > END_OF_ITEMS:  # SQLite knows no such numbers
+        return None
     row = select_one(connection, SELECT_ITEM, {"item_id": item_id})
     return None if row is None else _item_from(row)
 

@@ -51,7 +51,11 @@ AND NOT EXISTS (
 # Reads the table whole: there are few rejections, and a scope is moved seldom.
 SELECT_MOVING_REJECTIONS = "SELECT count(*) FROM tombstones WHERE" + _MOVING_REJECTIONS  # noqa: S608 - joined at import, from constants alone
 
-UPDATE_REJECTIONS = "UPDATE tombstones SET scope = :to WHERE" + _MOVING_REJECTIONS  # noqa: S608 - as above
+UPDATE_REJECTIONS = (
+    "UPDATE tombstones SET scope = :to WHERE"  # noqa: S608 - as above
+    + _MOVING_REJECTIONS
+    + "RETURNING tombstone_id"
+)
 
 UPDATE_ITEMS = "UPDATE review_items SET scope = :to WHERE scope = :from"
 
@@ -97,9 +101,9 @@ def move_note(connection: apsw.Connection, note_id: NoteId, target: str) -> None
     change(connection, UPDATE_SCOPE, {"note_id": note_id, "to": target})
 
 
-def move_rejections(connection: apsw.Connection, source: str, target: str) -> int:
-    """Let the rejections of a scope bind another, with what waits of them; return how many."""
+def move_rejections(connection: apsw.Connection, source: str, target: str) -> list[int]:
+    """Let the rejections of a scope bind another, with what waits of them; return their numbers."""
     wanted: Parameters = {"from": source, "to": target}
-    moved = change(connection, UPDATE_REJECTIONS, wanted)
+    moved = [int(row[0]) for row in select(connection, UPDATE_REJECTIONS, wanted)]
     change(connection, UPDATE_ITEMS, wanted)
     return moved

@@ -47,6 +47,19 @@ ON CONFLICT (note_id, source_id, known_from) DO UPDATE SET
     fingerprint = excluded.fingerprint, observed_at = excluded.observed_at, known_to = NULL
 """
 
+# As they were looked at for the other note.
+COPY_SOURCES = """
+INSERT INTO note_sources (note_id, source_id, fingerprint, observed_at, known_from)
+SELECT :taker_id, giver.source_id, giver.fingerprint, giver.observed_at, :known_from
+FROM note_sources AS giver
+WHERE giver.note_id = :giver_id AND giver.known_to IS NULL
+AND NOT EXISTS (
+    SELECT 1 FROM note_sources AS taken
+    WHERE taken.note_id = :taker_id AND taken.source_id = giver.source_id
+      AND taken.known_to IS NULL
+)
+"""
+
 SELECT_SOURCES_OF_NOTES = timed(
     """
 SELECT link.note_id, source.kind, source.locator, source.project, link.observed_at,
@@ -117,6 +130,18 @@ def fingerprint_of(connection: apsw.Connection, note_id: NoteId, source_id: int)
     wanted: Parameters = {"note_id": note_id, "source_id": source_id}
     row = select_one(connection, SELECT_FINGERPRINT, wanted)
     return None if row is None else row[0]
+
+
+def copy_sources(
+    connection: apsw.Connection, giver_id: NoteId, taker_id: NoteId, known_from_ms: int
+) -> int:
+    """Give a note the sources of another that it lacks; return how many these are."""
+    wanted: Parameters = {
+        "giver_id": giver_id,
+        "taker_id": taker_id,
+        "known_from": known_from_ms,
+    }
+    return change(connection, COPY_SOURCES, wanted)
 
 
 def read_sources(

@@ -38,18 +38,28 @@ ORDER BY known_from DESC, state_id DESC
 LIMIT 2
 """
 
-# By primary key, a page at a time.
-SELECT_STATES_WITH_DIGESTS = """
+# note_states_by_event
+SELECT_LAST_NAMED = "SELECT max(event_id) FROM note_states"
+
+# note_states_by_note
+SELECT_STATES_OF_NOTE = """
 SELECT
-    state.state_id, state.note_id, event.state_digest, state.lifecycle, state.trust,
-    state.valid_from, state.valid_to, state.expires_at, state.known_from, state.reason,
-    state.oracle
-FROM note_states AS state
-JOIN events AS event ON event.seq = state.event_id
-WHERE state.state_id > :after
-ORDER BY state.state_id
-LIMIT :count_max
+    state_id, event_id, known_to, lifecycle, trust, valid_from, valid_to, expires_at, known_from,
+    reason, oracle
+FROM note_states
+WHERE note_id = :note_id
+ORDER BY state_id
 """
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StateRow:
+    """A row of a note's states, as it stands in the table."""
+
+    state_id: int
+    event: EventSeq
+    known_to_ms: int | None
+    state: NoteState
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -147,9 +157,21 @@ def _oracle_from(text: str | None) -> Oracle | None:
     return Oracle(**{**fields, "kind": OracleKind(fields["kind"])})
 
 
-def read_states_after(
-    connection: apsw.Connection, after: int, count_max: int
-) -> list[tuple[int, NoteId, bytes, NoteState]]:
-    """Return a page of all states: number, note, digest in the event that made it, state."""
-    rows = select(connection, SELECT_STATES_WITH_DIGESTS, {"after": after, "count_max": count_max})
-    return [(row[0], NoteId(row[1]), row[2], state_from(row[3:])) for row in rows]
+def last_named(connection: apsw.Connection) -> int:
+    """Return the highest number of an event that a state names, 0 where there is none."""
+    row = select_one(connection, SELECT_LAST_NAMED, {})
+    return 0 if row is None or row[0] is None else int(row[0])
+
+
+def read_states_of(connection: apsw.Connection, note_id: NoteId) -> list[StateRow]:
+    """Return all states of a note, in the order in which they were made."""
+    rows = select(connection, SELECT_STATES_OF_NOTE, {"note_id": note_id})
+    return [
+        StateRow(
+            state_id=row[0],
+            event=EventSeq(row[1]),
+            known_to_ms=row[2],
+            state=state_from(row[3:]),
+        )
+        for row in rows
+    ]

@@ -1,17 +1,20 @@
 """What was rejected: digests of what notes said, which no door lets in again."""
 
 from dataclasses import dataclass
+from typing import Protocol
 
 import apsw
 
+from graft_memstore.canonical import encode_fields
 from graft_memstore.model import USER_SCOPE, EventSeq
-from graft_memstore.store.rows import Parameters, Row, change, select_one
+from graft_memstore.store.rows import Parameters, Row, select, select_one
 
 # Two notes of one scope may say the same; the first rejection counts.
 INSERT_TOMBSTONE = """
 INSERT INTO tombstones (value_hash, words_hash, scope, reason, actor, at)
 VALUES (:value_hash, :words_hash, :scope, :reason, :actor, :at)
 ON CONFLICT (value_hash, scope) WHERE lifted_at IS NULL DO NOTHING
+RETURNING tombstone_id
 """
 
 # tombstones_by_value
@@ -37,6 +40,22 @@ WHERE tombstone_id = :tombstone_id AND lifted_at IS NULL
 UPDATE_LIFTED = """
 UPDATE tombstones SET lifted_at = :lifted_at, lifted_by = :lifted_by
 WHERE value_hash = :value_hash AND scope = :scope AND lifted_at IS NULL
+RETURNING tombstone_id
+"""
+
+SELECT_WHOLE_TOMBSTONE = """
+SELECT value_hash, words_hash, scope, reason, actor, at, lifted_at, lifted_by
+FROM tombstones
+WHERE tombstone_id = :tombstone_id
+"""
+
+# By primary key, a page at a time.
+SELECT_TOMBSTONES_AFTER = """
+SELECT tombstone_id, scope, reason, actor, at
+FROM tombstones
+WHERE tombstone_id > :after
+ORDER BY tombstone_id
+LIMIT :count_max
 """
 
 
@@ -66,10 +85,19 @@ class Tombstone:
     at_ms: int
 
 
-def insert_tombstone(connection: apsw.Connection, tombstone: Tombstone) -> None:
+class Sealing(Protocol):
+    """A change whose last event seals rejections; see `Transaction`."""
+
+    connection: apsw.Connection
+
+    def seal_tombstone(self, tombstone_id: int) -> None:
+        """Have a rejection sealed as it is when the change is done."""
+
+
+def insert_tombstone(transaction: Sealing, tombstone: Tombstone) -> None:
     """Remember a rejection, unless the scope has one of this value."""
-    change(
-        connection,
+    row = select_one(
+        transaction.connection,
         INSERT_TOMBSTONE,
         {
             "value_hash": tombstone.value_hash,
@@ -80,6 +108,8 @@ def insert_tombstone(connection: apsw.Connection, tombstone: Tombstone) -> None:
             "at": tombstone.at_ms,
         },
     )
+    if row is not None:
+        transaction.seal_tombstone(row[0])
 
 
 def find_rejected_value(
@@ -104,7 +134,7 @@ def read_rejection(connection: apsw.Connection, tombstone_id: int) -> Rejection 
 
 
 def lift_tombstone(
-    connection: apsw.Connection, value_hash: bytes, scope: str, *, event: EventSeq, at_ms: int
+    transaction: Sealing, value_hash: bytes, scope: str, *, event: EventSeq, at_ms: int
 ) -> bool:
     """Let a value be said again in *scope*, as *event* records; tell whether it was rejected."""
     wanted: Parameters = {
@@ -113,7 +143,24 @@ def lift_tombstone(
         "lifted_by": event,
         "lifted_at": at_ms,
     }
-    return change(connection, UPDATE_LIFTED, wanted) > 0
+    row = select_one(transaction.connection, UPDATE_LIFTED, wanted)
+    if row is not None:
+        transaction.seal_tombstone(row[0])
+    return row is not None
+
+
+def encode_tombstone(connection: apsw.Connection, tombstone_id: int) -> bytes:
+    """Return what an event seals of a rejection: its whole row, lifted or not."""
+    row = select_one(connection, SELECT_WHOLE_TOMBSTONE, {"tombstone_id": tombstone_id})
+    return encode_fields(tombstone_id, *(row or ()))
+
+
+def read_tombstones_after(
+    connection: apsw.Connection, after: int, count_max: int
+) -> list[tuple[int, str, str, str, int]]:
+    """Return a page of all rejections: number, scope, reason, actor, time."""
+    rows = select(connection, SELECT_TOMBSTONES_AFTER, {"after": after, "count_max": count_max})
+    return [(row[0], row[1], row[2], row[3], row[4]) for row in rows]
 
 
 def _rejection(row: Row | None) -> Rejection | None:

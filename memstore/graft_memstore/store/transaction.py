@@ -7,7 +7,7 @@ import apsw
 from graft_memstore.clock import next_hlc, transaction_time
 from graft_memstore.model import EventSeq
 from graft_memstore.store import meta
-from graft_memstore.store.chain import AuditChain, EventDraft
+from graft_memstore.store.chain import NO_LINK, AuditChain, EventDraft
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,6 +39,9 @@ class Transaction:
         self._chain = context.chain
         self._hlc = clocks.hlc
         self._governed = False
+        self._drafts: list[EventDraft] = []
+        self._before = NO_LINK
+        self._tombstones: list[int] = []
 
     def next_hlc(self) -> int:
         """Return the place of the next change in the order of all sites."""
@@ -47,12 +50,27 @@ class Transaction:
         return self._hlc
 
     def record(self, draft: EventDraft) -> EventSeq:
-        """Append an event and return its number."""
-        self._governed = True
-        return self._chain.append(self.connection, draft, self.at_ms)
+        """Have an event recorded when this change is done, and return the number that it gets.
+
+        It seals what its note has by then, whatever the order of the steps.
+        """
+        if not self._drafts:
+            self._governed = True
+            # Rows may name an event that is written after them, at the end of this transaction.
+            self.connection.execute("PRAGMA defer_foreign_keys = ON")
+            self._before = self._chain.end(self.connection)
+        self._drafts.append(draft)
+        return EventSeq(self._before.count + len(self._drafts))
+
+    def seal_tombstone(self, tombstone_id: int) -> None:
+        """Have the last event of this change seal a rejection, as it is by then."""
+        self._tombstones.append(tombstone_id)
 
     def finish(self) -> None:
-        """Keep the clocks, if this change has an event; called right before COMMIT."""
+        """Seal the events and keep the clocks, if there are any; called right before COMMIT."""
+        if self._drafts:
+            self._chain.append(self, self._before, self._drafts, self._tombstones)
+        assert self._drafts or not self._tombstones, "a rejection is recorded by an event"
         if self._governed:
             clocks = meta.Clocks(time_ms=self.at_ms, hlc=self._hlc)
             meta.write_clocks(self.connection, clocks)

@@ -22,6 +22,8 @@ from graft_memstore.store.models import read_model
 from graft_memstore.store.notes import read_stored_after
 from graft_memstore.store.pending import count_pending
 from graft_memstore.store.profile import Index, Profile
+from graft_memstore.upkeep.trail_report import TrailReport
+from graft_memstore.upkeep.verify_trail import compare, read_head
 from graft_memstore.write.hashes import content_hash
 
 PAGE_ROWS = 50
@@ -57,6 +59,7 @@ def check_profile(
     # Before the snapshot: without a write-ahead log a writer waits for those who read, and those
     # who open the file wait for that writer.
     write_lock = _write_lock(profile)
+    head = read_head(profile.chain)
     with profile.snapshot() as connection:
         checks: list[Callable[[], Finding]] = [
             lambda: _schema(connection),
@@ -66,7 +69,7 @@ def check_profile(
             lambda: write_lock,
             lambda: _integrity(connection),
             lambda: _foreign_keys(connection),
-            lambda: _audit(profile, connection),
+            lambda: _audit(compare(connection, profile.chain, head)),
             lambda: _texts(connection),
             lambda: _vectors(connection),
             lambda: _pending(connection, worker_problem),
@@ -147,10 +150,9 @@ def _foreign_keys(connection: Connection) -> Finding:
     )
 
 
-def _audit(profile: Profile[Index], connection: Connection) -> Finding:
-    report = profile.chain.verify(connection)
+def _audit(report: TrailReport) -> Finding:
     advice = "" if report.ok else "; compare with a backup"
-    return Finding(name="audit chain", ok=report.ok, detail=report.detail + advice)
+    return Finding(name="audit chain", ok=report.ok, detail=report.summary + advice)
 
 
 def _texts(connection: Connection) -> Finding:

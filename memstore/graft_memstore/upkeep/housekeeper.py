@@ -11,6 +11,7 @@ from graft_memstore.store.requests import prune
 from graft_memstore.store.transaction import Transaction
 from graft_memstore.upkeep.back_off import BackOff
 from graft_memstore.upkeep.read_errors import read_some
+from graft_memstore.upkeep.sweeper import Sweeper
 
 ERASE_RETRY_SECONDS = 2.0
 PRUNE_SECONDS = 3600.0
@@ -23,8 +24,9 @@ log = logging.getLogger(__name__)
 class Housekeeper:
     """Looks after a profile whenever something is committed, and now and then."""
 
-    def __init__(self, profile: Profile[Index]) -> None:
+    def __init__(self, profile: Profile[Index], *, sweep: bool) -> None:
         self._profile = profile
+        self._sweeper = Sweeper(profile, time.monotonic) if sweep else None
         self._stopping = threading.Event()
         self._loaded: Index | None = None
         self._next_prune = 0.0
@@ -54,6 +56,7 @@ class Housekeeper:
                 self._keep_index()
                 self._clean()
                 self._prune()
+                self._sweep()
                 self._read_errors()
                 self._back_off.succeeded()
             except ServiceError as error:
@@ -96,6 +99,10 @@ class Housekeeper:
     def _read_errors(self) -> None:
         # What it keeps is a commit, which wakes this thread for the next step.
         self._reading = self._reading and read_some(self._profile)
+
+    def _sweep(self) -> None:
+        if self._sweeper is not None:
+            self._sweeper.sweep()
 
     def _prune(self) -> None:
         now = time.monotonic()

@@ -19,7 +19,13 @@ from graft_memstore.store.background_samples import (
     replace_sample,
 )
 from graft_memstore.store.database import Connection
-from graft_memstore.store.edges import FoundEdge, delete_derived, insert_edges
+from graft_memstore.store.edges import (
+    FoundEdge,
+    delete_derived,
+    delete_outdated,
+    has_outdated,
+    insert_edges,
+)
 from graft_memstore.store.edges_pending import AskedEdges, delete_asked, read_asked
 from graft_memstore.store.models import read_model
 from graft_memstore.store.profile import Profile
@@ -27,6 +33,8 @@ from graft_memstore.store.titles import read_titles_of
 from graft_memstore.store.transaction import Transaction
 
 NOTES_IN_STEP = 16
+OUTDATED_IN_STEP = 1_000
+"""Edges of an earlier generation that go in one transaction."""
 REMADE_TITLES_MAX = 256
 """Up to so many titles all edges are made anew when the background is."""
 
@@ -60,12 +68,17 @@ def join_some(profile: Profile[VectorIndex]) -> bool:
         asked = read_asked(connection, REMADE_TITLES_MAX)
         model = read_model(connection, ModelRole.SERVING)
         # Where index and snapshot are of two models, the profile has just moved: look again then.
-        if not asked or index is None or model is None or index.model_id != model.model_id:
-            return False
-        view = index.catch_up(connection)
-        joined = _join(connection, model, view, asked, profile.now_ms(connection))
-    profile.write(lambda transaction: _store(transaction, joined))
-    return True
+        outdated = not asked and has_outdated(connection)
+        joined = None
+        if asked and index is not None and model is not None and index.model_id == model.model_id:
+            view = index.catch_up(connection)
+            joined = _join(connection, model, view, asked, profile.now_ms(connection))
+    # The snapshot above is closed: without a write-ahead log it would hold up the writer.
+    if joined is not None:
+        profile.write(lambda transaction: _store(transaction, joined))
+    elif outdated:
+        profile.write(_delete_outdated)
+    return joined is not None or outdated
 
 
 def _join(
@@ -90,6 +103,12 @@ def _join(
     found = read_titles_of(connection, model.model_id, seqs)
     edges = [edge for title in found.values() for edge in search.edges_of(title)]
     return Joined(model=model, served=served, titles=titles, sample=sample, anew=anew, edges=edges)
+
+
+def _delete_outdated(transaction: Transaction) -> None:
+    # A note may have asked since; its edges are of this generation, too, when they are made.
+    if not read_asked(transaction.connection, 1):
+        delete_outdated(transaction.connection, OUTDATED_IN_STEP)
 
 
 def _store(transaction: Transaction, joined: Joined) -> None:

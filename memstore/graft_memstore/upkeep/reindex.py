@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from graft.wire.errors import ReindexStateError
 from graft_memstore.deadline import Deadline
 from graft_memstore.embedding import Embedder, ModelFacts, WantedModel
-from graft_memstore.model import Model, ModelRole
+from graft_memstore.model import Caller, Model, ModelRole
 from graft_memstore.store import meta
 from graft_memstore.store.edges import delete_derived
 from graft_memstore.store.edges_pending import ask_for_all_edges
@@ -27,6 +27,7 @@ from graft_memstore.store.profile import Index, Profile
 from graft_memstore.store.transaction import Transaction
 from graft_memstore.store.vectors import drop_bits
 from graft_memstore.store.writer import WRITE_WAIT_SECONDS
+from graft_memstore.write.acts import record_act
 from graft_memstore.write.prepare import ONE_WINDOW_CHARS
 from graft_memstore.write.vectors import add_model
 
@@ -48,8 +49,19 @@ class ReindexProgress:
     total: int
 
 
+UPKEEP = Caller(actor="system", door="upkeep")
+"""Whoever goes on with what was asked for."""
+
+ACTION_REINDEX = "reindex"
+ACTION_SWITCH = "switch-model"
+
+
 def ask_for_reindex(
-    profile: Profile[Index], model_name: str, wait_seconds: float = WRITE_WAIT_SECONDS
+    profile: Profile[Index],
+    model_name: str,
+    wait_seconds: float = WRITE_WAIT_SECONDS,
+    *,
+    caller: Caller = UPKEEP,
 ) -> None:
     """Enter that the profile is to move to *model_name*; asking again for it is safe.
 
@@ -75,6 +87,8 @@ def ask_for_reindex(
                 )
             _forget_target(transaction)
         meta.write(connection, meta.REINDEX_MODEL, model_name)
+        if asked != model_name:
+            record_act(transaction, caller, ACTION_REINDEX, f"to {model_name}")
 
     profile.write(enter, wait_seconds)
 
@@ -173,3 +187,4 @@ def switch(transaction: Transaction, target: Model) -> None:
     delete_derived(connection)
     ask_for_all_edges(connection, target.model_id)
     meta.clear(connection, meta.REINDEX_MODEL)
+    record_act(transaction, UPKEEP, ACTION_SWITCH, f"to {target.name}")

@@ -5,6 +5,7 @@ from pathlib import Path
 
 from graft_memstore.store import meta
 from graft_memstore.store.database import Connection, database_errors, open_connection
+from graft_memstore.store.edges import has_outdated
 from graft_memstore.store.edges_pending import count_asked
 from graft_memstore.store.erasures import count_erasures
 from graft_memstore.store.migrate import migrations, schema_version
@@ -31,6 +32,7 @@ def work_waits(connection: Connection) -> bool:
     return (
         count_pending(connection) > 0
         or count_asked(connection) > 0
+        or has_outdated(connection)
         or count_erasures(connection) > 0
         or meta.read(connection, meta.REINDEX_MODEL) is not None
         or read_until(connection) is not None

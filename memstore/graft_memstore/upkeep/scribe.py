@@ -1,18 +1,19 @@
 """The thread that writes down, after they have been given, what answers were made of.
 
-With them it keeps the questions that nothing answered, unless it is told not to.
+With them it keeps the questions that nothing answered, unless it is told not to, counts which
+notes were given out, and records what was refused.
 """
 
 import logging
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 
 from graft.wire.errors import AmbiguousIdError, ReceiptNotFoundError, ServiceError
 from graft_memstore.gate import Hit
-from graft_memstore.model import ModelRole, ReceiptId
+from graft_memstore.model import ModelRole, NoteId, ReceiptId
 from graft_memstore.recall.answer import Question
 from graft_memstore.recall.index import VectorIndex, index_of
 from graft_memstore.recall.receipt import Receipt, decode_receipt, encode_receipt
@@ -23,8 +24,11 @@ from graft_memstore.store.models import read_model
 from graft_memstore.store.profile import Profile
 from graft_memstore.store.receipts import delete_old_receipts, find_receipts, insert_receipt
 from graft_memstore.store.transaction import Transaction
+from graft_memstore.store.uses import Uses
 from graft_memstore.upkeep.back_off import BackOff
 from graft_memstore.upkeep.confirmations import Confirmations, Confirmed, write_confirmed
+from graft_memstore.upkeep.ledger import Given, Ledger, Page, write_page
+from graft_memstore.upkeep.refusals import Refused
 from graft_memstore.wall import Wall
 from graft_memstore.write.identify import check_piece
 from graft_memstore.write.misses import Missed, keep_misses
@@ -72,6 +76,7 @@ class Scribe:
         self._waiting: dict[ReceiptId, Answered] = {}
         self._writing: dict[ReceiptId, Answered] = {}
         self._confirmations = Confirmations()
+        self._ledger = Ledger(time.monotonic)
         self._dropped = 0
         self._hurry = False
         self._stopping = False
@@ -84,8 +89,7 @@ class Scribe:
     @property
     def busy(self) -> bool:
         """Whether something is to be written; what cannot be written now does not count."""
-        waits = self._waiting or self._writing or self._confirmations.waits
-        return bool(waits) and not self._back_off.problem
+        return (self._waits() or bool(self._writing)) and not self._back_off.problem
 
     @property
     def dropped(self) -> int:
@@ -98,6 +102,35 @@ class Scribe:
             self._waiting[answered.receipt.receipt_id] = answered
             self._make_room()
             self._changed.notify_all()
+
+    def gave(self, given: Given) -> None:
+        """Count soon that a note was given out."""
+        with self._changed:
+            self._ledger.add(given)
+            self._changed.notify_all()
+
+    def claim(self, notice_ids: Iterable[int], count_max: int) -> set[int]:
+        """Return the first of *notice_ids* that no answer has told yet; they count as told now."""
+        with self._changed:
+            fresh = self._ledger.claim(notice_ids, count_max)
+            self._changed.notify_all()
+            return fresh
+
+    def flush(self, seconds: float) -> None:
+        """Write at once what waits, if anything does, as far as that goes within *seconds*."""
+        if self._waits() or self._writing:
+            self.settle(seconds)
+
+    def refused(self, refused: Refused) -> None:
+        """Record soon that something was refused; the same again is counted for a minute."""
+        with self._changed:
+            self._ledger.add_refused(refused)
+            self._changed.notify_all()
+
+    def uses_waiting(self, note_id: NoteId) -> Uses:
+        """Return the uses of a note that are not in the file yet."""
+        with self._changed:
+            return self._ledger.uses_of(note_id)
 
     def confirm(self, confirmed: Confirmed) -> Receipt:
         """Write down soon what was found of an answer's sources; return what is kept.
@@ -145,10 +178,15 @@ class Scribe:
         """Write at once what waits; tell whether that was done within *seconds*."""
         with self._changed:
             mine = self._waiting.keys() | self._writing.keys()
+            added = self._ledger.added
             self._hurry = True
             self._changed.notify_all()
             return self._changed.wait_for(
-                lambda: mine.isdisjoint(self._waiting.keys() | self._writing.keys()), seconds
+                lambda: (
+                    self._ledger.has_written(added)
+                    and mine.isdisjoint(self._waiting.keys() | self._writing.keys())
+                ),
+                seconds,
             )
 
     def stop(self) -> None:
@@ -170,15 +208,20 @@ class Scribe:
         while not self._stopping:
             self._wait()
             self._write()
-        while (self._waiting or self._confirmations.waits) and self._write():
+        with self._changed:
+            self._ledger.refusals.close(every=True)
+        while self._waits() and self._write():
             pass
+
+    def _waits(self) -> bool:
+        return bool(self._waiting) or self._confirmations.waits or self._ledger.waits
 
     def _wait(self) -> None:
         """Return when there is a batch to write."""
         with self._changed:
-            self._changed.wait_for(
-                lambda: self._waiting or self._confirmations.waits or self._stopping
-            )
+            while not (self._waits() or self._stopping):
+                self._changed.wait(self._ledger.refusals.left())
+                self._ledger.refusals.close()
             failed = bool(self._back_off.problem)
             pause = self._back_off.left() if failed else WRITE_SECONDS
             self._changed.wait_for(lambda: self._is_time(failed=failed), pause)
@@ -190,15 +233,18 @@ class Scribe:
 
     def _write(self) -> bool:
         """Write a batch; tell whether it could be done."""
-        batch = self._take_batch()
+        batch, page = self._take_batch()
+
+        def write(transaction: Transaction) -> None:
+            _store(transaction, receipts, missed, confirmed)
+            write_page(transaction, page)
+
         try:
             with self._profile.snapshot() as connection:
                 receipts = self._completed(connection, batch)
             missed = [each for each in batch if self.keeps_misses and _missed(each)]
             confirmed = self._confirmations.take(but_of=set(self._waiting))
-            self._profile.write(
-                lambda transaction: _store(transaction, receipts, missed, confirmed)
-            )
+            self._profile.write(write)
         except ServiceError as error:
             self._back_off.failed(error.message)
             log.info("receipts wait profile=%s because=%s", self._profile.name, error.message)
@@ -213,20 +259,22 @@ class Scribe:
         self._back_off.succeeded()
         with self._changed:
             self._writing = {}
+            self._ledger.done()
             self._changed.notify_all()
         return True
 
-    def _take_batch(self) -> list[Answered]:
+    def _take_batch(self) -> tuple[list[Answered], Page]:
         with self._changed:
             self._writing = dict(islice(self._waiting.items(), BATCH_MAX))
             for receipt_id in self._writing:
                 del self._waiting[receipt_id]
-            return list(self._writing.values())
+            return list(self._writing.values()), self._ledger.take()
 
     def _put_back(self) -> None:
         with self._changed:
             self._waiting = self._writing | self._waiting
             self._writing = {}
+            self._ledger.put_back()
             self._make_room()
 
     def _make_room(self) -> None:
@@ -271,7 +319,8 @@ def _store(
     for receipt in receipts:
         insert_receipt(connection, receipt.receipt_id, encode_receipt(receipt), receipt.at_ms)
     write_confirmed(transaction, confirmed)
-    delete_old_receipts(connection)
+    if receipts:
+        delete_old_receipts(connection)
     if missed:
         keep_misses(connection, (_as_missed(each) for each in missed))
         delete_old_misses(connection)

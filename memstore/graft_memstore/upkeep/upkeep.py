@@ -19,9 +19,14 @@ class Upkeep:
     Args:
         embedder: makes the vectors.
         keep_misses: keep the questions that nothing answered.
+        sweep: record what has expired and purge what a reviewer retired long ago.
+
+    Attributes:
+        sweeps: whether it does.
     """
 
-    def __init__(self, embedder: Embedder, *, keep_misses: bool) -> None:
+    def __init__(self, embedder: Embedder, *, keep_misses: bool, sweep: bool) -> None:
+        self.sweeps = sweep
         self._embedder = embedder
         self._keep_misses = keep_misses
         self._lock = threading.Lock()
@@ -36,7 +41,7 @@ class Upkeep:
             if self._stopped:
                 return
             self._workers[profile.name] = VectorWorker(profile, self._embedder)
-            self._housekeepers[profile.name] = Housekeeper(profile)
+            self._housekeepers[profile.name] = Housekeeper(profile, sweep=self.sweeps)
             self._scribes[profile.name] = Scribe(profile, keep_misses=self._keep_misses)
 
     def forget(self, profile: Profile[Index]) -> None:

@@ -5,12 +5,20 @@ from dataclasses import dataclass, replace
 from graft.wire.errors import BadFieldError
 from graft_memstore.lifecycle import Verb
 from graft_memstore.model import EventSeq, Lifecycle, NoteId, NoteState, Oracle, Trust
+from graft_memstore.store.notices import NOBODY, GivenTo
 from graft_memstore.store.profile import Index, Profile
 from graft_memstore.store.transaction import Transaction
 from graft_memstore.store.writer import WRITE_WAIT_SECONDS
 from graft_memstore.write.identify import find_note
+from graft_memstore.write.notices import given_to
 from graft_memstore.write.proposal import Proposal, or_propose
-from graft_memstore.write.receipts import Reply, RequestKey, recall_reply, remember_reply
+from graft_memstore.write.receipts import (
+    Reply,
+    RequestKey,
+    given_to_of,
+    recall_reply,
+    remember_reply,
+)
 from graft_memstore.write.reject import reject
 from graft_memstore.write.state_change import (
     Saying,
@@ -71,6 +79,7 @@ class Changed:
         event: that recorded it.
         superseded_by: the note that replaced it.
         others: notes that say the same and were rejected with it.
+        given_to: sessions that were given what holds no more, and will be told.
     """
 
     id: NoteId
@@ -79,6 +88,7 @@ class Changed:
     event: EventSeq
     superseded_by: NoteId | None = None
     others: int = 0
+    given_to: GivenTo = NOBODY
 
 
 def change_note(
@@ -185,7 +195,7 @@ def _set(time: Time | None, was_ms: int | None) -> int | None:
 def _reply(transaction: Transaction, done: Done) -> Reply:
     """Return what is remembered of a change: no text, a scope's name being none."""
     present = read_present(transaction.connection, done.note_id)
-    state = present.state
+    state, told = present.state, given_to(transaction, done.event)
     return {
         "id": done.note_id,
         "scope": present.stored.scope,
@@ -196,6 +206,7 @@ def _reply(transaction: Transaction, done: Done) -> Reply:
         "event": done.event,
         "superseded_by": done.superseded_by,
         "others": done.others,
+        "given_to": [told.count, list(told.sessions)],
     }
 
 
@@ -216,4 +227,5 @@ def _changed(reply: Reply) -> Changed:
         event=EventSeq(reply["event"]),
         superseded_by=None if superseded_by is None else NoteId(superseded_by),
         others=reply["others"],
+        given_to=given_to_of(reply),
     )

@@ -2,14 +2,15 @@
 
 from dataclasses import dataclass
 
-from graft_memstore.model import NoteId, ScopeFilter
+from graft_memstore.model import Caller, NoteId, ScopeFilter
 from graft_memstore.store.erasures import clean_file, insert_erasure, is_erasing
-from graft_memstore.store.meta import read_clocks
 from graft_memstore.store.misses import clear_misses
 from graft_memstore.store.profile import Index, Profile
 from graft_memstore.store.transaction import Transaction
+from graft_memstore.write.acts import record_act
 from graft_memstore.write.receipts import Reply, RequestKey, recall_reply, remember_reply
 
+ACTION_CLEAR_MISSES = "clear-misses"
 ERASED_MISSES = NoteId("misses")
 """Stands in the list of erasures for all of them: it is no note's id."""
 
@@ -28,7 +29,11 @@ class Cleared:
 
 
 def forget_misses(
-    profile: Profile[Index], scope: ScopeFilter, key: RequestKey, wait_seconds: float
+    profile: Profile[Index],
+    scope: ScopeFilter,
+    key: RequestKey,
+    caller: Caller,
+    wait_seconds: float,
 ) -> Cleared:
     """Erase the questions that may be told in *scope*.
 
@@ -44,8 +49,9 @@ def forget_misses(
             return earlier
         groups, questions = clear_misses(connection, scope)
         if groups:
-            # No note is changed, so the clocks stand still, and cleaning goes by the clocks.
-            insert_erasure(connection, ERASED_MISSES, read_clocks(connection).time_ms)
+            insert_erasure(connection, ERASED_MISSES, transaction.at_ms)
+            what = f"questions: {questions:,}, groups: {groups:,}"
+            record_act(transaction, caller, ACTION_CLEAR_MISSES, what)
         reply = {"groups": groups, "questions": questions}
         remember_reply(connection, key, reply, transaction.at_ms)
         return reply

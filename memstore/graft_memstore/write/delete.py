@@ -10,21 +10,32 @@ from graft_memstore.store.erasures import clean_file, insert_erasure, is_erasing
 from graft_memstore.store.fts import delete_words
 from graft_memstore.store.keywords import delete_unused as delete_unused_keywords
 from graft_memstore.store.keywords import read_keyword_ids
-from graft_memstore.store.notes import delete_note
+from graft_memstore.store.notes import delete_note, read_stored
+from graft_memstore.store.notices import NOBODY, GivenTo
 from graft_memstore.store.profile import Index, Profile
+from graft_memstore.store.sealed_rows import read_predecessors
 from graft_memstore.store.sources import delete_unused as delete_unused_sources
 from graft_memstore.store.sources import read_source_ids
 from graft_memstore.store.successors import bridge
 from graft_memstore.store.transaction import Transaction
+from graft_memstore.store.upkeep_reads import forget_unknown_keywords
 from graft_memstore.store.vectors import delete_chunks_of_note
 from graft_memstore.store.writer import WRITE_WAIT_SECONDS
 from graft_memstore.write.identify import find_note
+from graft_memstore.write.notices import given_to, tell_erased
 from graft_memstore.write.proposal import or_propose
-from graft_memstore.write.receipts import Reply, RequestKey, recall_reply, remember_reply
+from graft_memstore.write.receipts import (
+    Reply,
+    RequestKey,
+    given_to_of,
+    recall_reply,
+    remember_reply,
+)
 from graft_memstore.write.state_change import Saying, read_present, say
 from graft_memstore.write.validate import check_reason
 
 ACTION_DELETE = "delete"
+ACTION_REJOIN = "rejoin"
 
 
 class DeleteOutcome(StrEnum):
@@ -57,6 +68,7 @@ class DeleteReply:
     id: NoteId
     outcome: DeleteOutcome
     event: EventSeq
+    given_to: GivenTo = NOBODY
 
 
 def take_away(
@@ -82,14 +94,22 @@ def take_away(
     note_id = NoteId(reply["id"])
     if reply["retired"]:
         return DeleteReply(
-            id=note_id, outcome=DeleteOutcome.RETIRED, event=EventSeq(reply["event"])
+            id=note_id,
+            outcome=DeleteOutcome.RETIRED,
+            event=EventSeq(reply["event"]),
+            given_to=given_to_of(reply),
         )
     with profile.snapshot() as connection:
         waits = is_erasing(connection, note_id)
     # The snapshot above is closed: a reader would hold up the checkpoint.
     clean = not waits or profile.run(clean_file)
     outcome = DeleteOutcome.ERASED if clean else DeleteOutcome.ERASING
-    return DeleteReply(id=note_id, outcome=outcome, event=EventSeq(reply["event"]))
+    return DeleteReply(
+        id=note_id,
+        outcome=outcome,
+        event=EventSeq(reply["event"]),
+        given_to=given_to_of(reply),
+    )
 
 
 def _take_away(transaction: Transaction, order: DeleteOrder, reason: str) -> Reply:
@@ -105,12 +125,20 @@ def _take_away(transaction: Transaction, order: DeleteOrder, reason: str) -> Rep
     else:
         saying = Saying(caller=order.caller, reason=reason)
         event = say(transaction, Verb.RETIRE, note_id, saying)
-    reply = {"id": note_id, "event": event, "retired": not erases}
+    told = given_to(transaction, event)
+    given = [told.count, list(told.sessions)]
+    reply = {"id": note_id, "event": event, "retired": not erases, "given_to": given}
     remember_reply(connection, order.key, reply, transaction.at_ms)
     return reply
 
 
-def erase(transaction: Transaction, stored: StoredNote, caller: Caller, reason: str) -> EventSeq:
+def erase(
+    transaction: Transaction,
+    stored: StoredNote,
+    caller: Caller,
+    reason: str,
+    action: str = ACTION_DELETE,
+) -> EventSeq:
     """Erase a note with everything that hangs on it; return the event, which stays.
 
     `clean_file` must run after the commit: the words are in the file's log until then.
@@ -119,7 +147,7 @@ def erase(transaction: Transaction, stored: StoredNote, caller: Caller, reason: 
     event = transaction.record(
         EventDraft(
             caller=caller,
-            action=ACTION_DELETE,
+            action=action,
             note_id=stored.id,
             content_hash=stored.content_hash,
             reason=reason,
@@ -128,11 +156,33 @@ def erase(transaction: Transaction, stored: StoredNote, caller: Caller, reason: 
     keyword_ids = read_keyword_ids(connection, stored.id)
     source_ids = read_source_ids(connection, stored.id)
     bridge(connection, stored.id)
+    replaced = read_predecessors(connection, stored.id)
     # Bits and words are in tables that know no foreign keys, so they go first.
     delete_chunks_of_note(connection, stored.id)
     delete_words(connection, stored.seq)
     delete_note(connection, stored.id)
     delete_unused_keywords(connection, keyword_ids)
     delete_unused_sources(connection, source_ids)
+    forget_unknown_keywords(connection)
     insert_erasure(connection, stored.id, transaction.at_ms)
+    tell_erased(transaction, stored.id, event)
+    for note_id in replaced:
+        _record_rejoined(transaction, note_id, caller, f"what replaced it, {stored.id}, was erased")
     return event
+
+
+def _record_rejoined(
+    transaction: Transaction, note_id: NoteId, caller: Caller, reason: str
+) -> None:
+    """Record that what replaced a note, now or once, has gone, and with it that it did."""
+    stored = read_stored(transaction.connection, note_id)
+    assert stored is not None, "it was replaced by a note a moment ago"
+    transaction.record(
+        EventDraft(
+            caller=caller,
+            action=ACTION_REJOIN,
+            note_id=note_id,
+            content_hash=stored.content_hash,
+            reason=reason,
+        )
+    )

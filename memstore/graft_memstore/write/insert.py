@@ -26,6 +26,7 @@ from graft_memstore.store.notes import (
     read_stored,
     read_titles,
 )
+from graft_memstore.store.notices import NOBODY, GivenTo
 from graft_memstore.store.pending import count_of_notes
 from graft_memstore.store.profile import Index, Profile
 from graft_memstore.store.transaction import Transaction
@@ -37,7 +38,13 @@ from graft_memstore.write.misses import find_answered
 from graft_memstore.write.prepare import Place, PreparedNote, TitleVector, prepare, twin_of
 from graft_memstore.write.proposal import or_propose
 from graft_memstore.write.queue import tell_restated
-from graft_memstore.write.receipts import Reply, RequestKey, recall_reply, remember_reply
+from graft_memstore.write.receipts import (
+    Reply,
+    RequestKey,
+    given_to_of,
+    recall_reply,
+    remember_reply,
+)
 from graft_memstore.write.store_note import RestatedError, StoredReply, Storing, store_note
 from graft_memstore.write.validate import check_batch, check_note
 
@@ -99,6 +106,7 @@ class InsertedNote:
         restored: it was there, retired, and is in force again.
         proposal: item of the review queue that is to let it replace another; 0 for none.
         recalled: it is a piece of a note that its session was given, and was not stored.
+        given_to: sessions that were given the note that it replaced, and will be told.
     """
 
     id: NoteId
@@ -116,6 +124,7 @@ class InsertedNote:
     restored: bool
     proposal: int = 0
     recalled: bool = False
+    given_to: GivenTo = NOBODY
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -330,6 +339,7 @@ def _receipt_of(stored: StoredReply) -> dict[str, object]:
         "superseded_event": stored.superseded_event,
         "restored": stored.restored,
         "recalled": stored.recalled,
+        "given_to": [stored.given_to.count, list(stored.given_to.sessions)],
         "proposal": stored.proposal,
     }
 
@@ -365,6 +375,7 @@ def _full_reply(connection: Connection, remembered: Reply, now_ms: int) -> Inser
                 superseded_event=each.get("superseded_event", 0),
                 restored=each.get("restored", False),
                 recalled=each.get("recalled", False),
+                given_to=given_to_of(each),
                 proposal=each.get("proposal", 0),
             )
             for each in remembered["notes"]

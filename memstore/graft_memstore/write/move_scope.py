@@ -3,8 +3,10 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from blake3 import blake3
+
 from graft.wire.errors import BadFieldError, WrongStateError
-from graft_memstore.model import ScopeFilter
+from graft_memstore.model import Caller, EventSeq, ScopeFilter
 from graft_memstore.store.chain import EventDraft
 from graft_memstore.store.edges_pending import ask_for_edges
 from graft_memstore.store.profile import Index, Profile
@@ -72,24 +74,22 @@ def _move(transaction: Transaction, order: MoveOrder, saying: Saying) -> Reply:
     if earlier is not None:
         return earlier
     found = _some(read_movable(connection, order.source, order.target), order.source)
+    # Where it was is nowhere else on record.
+    reason = f"{order.source} -> {order.target}: {saying.reason}"
     event = 0
     for each in found:
         if each.refused:
             continue
-        event = transaction.record(
-            EventDraft(
-                caller=saying.caller,
-                action=ACTION_MOVE,
-                note_id=each.note_id,
-                content_hash=each.content_hash,
-                # Where it was is nowhere else on record.
-                reason=f"{order.source} -> {order.target}: {saying.reason}",
-            )
-        )
+        event = _record(transaction, saying.caller, reason, each)
         move_note(connection, each.note_id, order.target)
         # Where it stands now it has other neighbours.
         ask_for_edges(connection, each.note_id)
-    counted = _counted(found, move_rejections(connection, order.source, order.target))
+    rejections = move_rejections(connection, order.source, order.target)
+    if rejections and not event:
+        event = _record(transaction, saying.caller, reason)
+    for tombstone_id in rejections:
+        transaction.seal_tombstone(tombstone_id)
+    counted = _counted(found, len(rejections))
     reply = {
         "moved": counted.moved,
         "left": counted.left,
@@ -99,6 +99,21 @@ def _move(transaction: Transaction, order: MoveOrder, saying: Saying) -> Reply:
     }
     remember_reply(connection, order.key, reply, transaction.at_ms)
     return reply
+
+
+def _record(
+    transaction: Transaction, caller: Caller, reason: str, note: Movable | None = None
+) -> EventSeq:
+    """Record that a note was moved, or that rejections alone were."""
+    return transaction.record(
+        EventDraft(
+            caller=caller,
+            action=ACTION_MOVE,
+            note_id=None if note is None else note.note_id,
+            content_hash=blake3(reason.encode()).digest() if note is None else note.content_hash,
+            reason=reason,
+        )
+    )
 
 
 def _some(found: Sequence[Movable], source: str) -> Sequence[Movable]:

@@ -1,5 +1,6 @@
 """Keeps in the reviewer's queue just those notes that wait for a reviewer."""
 
+from graft.wire.errors import ItemNotFoundError
 from graft_memstore.lifecycle import WAITING
 from graft_memstore.model import EventSeq, ItemKind, Lifecycle, NoteId, NoteState, Trust
 from graft_memstore.store.review_items import (
@@ -18,6 +19,14 @@ REJECTED_NOTE = "rejected"
 
 TOMBSTONE = "tombstone"
 """Name, in an item's detail, of the rejection that somebody ran into."""
+
+
+def item_not_found(number: int) -> ItemNotFoundError:
+    """Return the refusal of an item that is not there."""
+    return ItemNotFoundError(
+        f"the queue has no item {number}; what it was about may have been taken away: "
+        "graft review list"
+    )
 
 
 def keep_queue(

@@ -7,6 +7,7 @@ from typing import Any, cast
 
 from graft.wire.errors import RequestIdReusedError
 from graft_memstore.store.database import Connection
+from graft_memstore.store.notices import GivenTo
 from graft_memstore.store.requests import Receipt, insert_receipt, read_receipt
 
 # What json gives back for an object that we wrote ourselves.
@@ -43,6 +44,12 @@ def recall_reply(connection: Connection, key: RequestKey, now_ms: int) -> Reply 
             "make a new one for each change"
         )
     return cast("Reply", json.loads(receipt.reply))
+
+
+def given_to_of(reply: Reply) -> GivenTo:
+    """Read which sessions a remembered reply tells of; an earlier version's tells of none."""
+    count, sessions = reply.get("given_to", [0, []])
+    return GivenTo(count=count, sessions=tuple(sessions))
 
 
 def remember_reply(connection: Connection, key: RequestKey, reply: Reply, at_ms: int) -> None:

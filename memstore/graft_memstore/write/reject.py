@@ -51,7 +51,7 @@ def reject(transaction: Transaction, note_id: NoteId, saying: Saying) -> Rejecte
     _check_in_use(present, others)
     _check_none_reviewed(present, others, saying)
     insert_tombstone(
-        connection,
+        transaction,
         Tombstone(
             value_hash=value,
             words_hash=words_hash(stored.title, stored.body),

@@ -3,7 +3,7 @@
 from dataclasses import dataclass, replace
 
 from graft.wire.errors import NotAllowedError, NotLastChangeError, WrongStateError
-from graft_memstore.lifecycle import Ruling, Verb, after, allows, is_protected, ruling_of
+from graft_memstore.lifecycle import REVIEWER, Ruling, Verb, after, allows, is_protected, ruling_of
 from graft_memstore.model import Caller, EventSeq, Lifecycle, NoteId, NoteState, StoredNote
 from graft_memstore.store.chain import EventDraft
 from graft_memstore.store.database import Connection
@@ -16,6 +16,7 @@ from graft_memstore.store.states import (
     read_state,
 )
 from graft_memstore.store.transaction import Transaction
+from graft_memstore.write.notices import tell_change
 from graft_memstore.write.proposal import Proposal, ReviewerNeededError
 from graft_memstore.write.queue import keep_queue
 
@@ -110,6 +111,18 @@ def check_allowed(
         )
 
 
+def check_reviewer(caller: Caller) -> None:
+    """See that *caller* is a reviewer.
+
+    Raises:
+        NotAllowedError: it is not.
+    """
+    if caller.actor != REVIEWER:
+        raise NotAllowedError(
+            "a reviewer decides this; prove the passphrase on a terminal, with: graft review"
+        )
+
+
 def role_refused(verb: Verb, caller: Caller) -> NotAllowedError:
     """Return the refusal of a verb that the caller's role may not say at all."""
     return NotAllowedError(
@@ -142,6 +155,7 @@ def record_state(
     close_state(connection, stored.id, transaction.at_ms)
     insert_state(connection, stored.id, fresh, event)
     keep_queue(transaction, stored.id, fresh, event)
+    tell_change(transaction, stored.id, present.state, fresh, event)
     if fresh.lifecycle is Lifecycle.ACTIVE and present.state.lifecycle is not Lifecycle.ACTIVE:
         # While it was hidden no note was joined with it.
         ask_for_edges(connection, stored.id)

@@ -31,6 +31,7 @@ from graft_memstore.store.notes import (
     insert_note,
     read_stored,
 )
+from graft_memstore.store.notices import NOBODY, GivenTo
 from graft_memstore.store.pending import insert_pending
 from graft_memstore.store.signatures import insert_signatures
 from graft_memstore.store.sources import add_sources
@@ -44,6 +45,7 @@ from graft_memstore.write.identify import find_note
 from graft_memstore.write.known_text import known_text
 from graft_memstore.write.limits import SIMILAR_MAX
 from graft_memstore.write.misses import mark_answered
+from graft_memstore.write.notices import given_to
 from graft_memstore.write.prepare import (
     PreparedNote,
     TitleVector,
@@ -73,6 +75,7 @@ class StoredReply:
         restored: it was there, retired, and is in force again.
         recalled: it is a piece of a note that its session was given, and was not stored.
         proposal: item of the review queue that is to let it replace the other; 0 for none.
+        given_to: sessions that were given the note that it replaced, and will be told.
     """
 
     id: NoteId
@@ -87,6 +90,7 @@ class StoredReply:
     restored: bool = False
     recalled: bool = False
     proposal: int = 0
+    given_to: GivenTo = NOBODY
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -149,7 +153,8 @@ def store_note(
     except ReviewerNeededError as needed:
         item = propose(transaction, needed.proposal, caller, saying.reason)
         return replace(stored, proposal=item, similar=similar)
-    return replace(stored, superseded=old, superseded_event=event, similar=similar)
+    told = given_to(transaction, event)
+    return replace(stored, superseded=old, superseded_event=event, similar=similar, given_to=told)
 
 
 def _store(

@@ -118,7 +118,7 @@ def _lift(transaction: Transaction, present: Present, event: EventSeq) -> None:
     """
     connection, scope = transaction.connection, present.stored.scope
     value = value_of(connection, present.id)
-    lift_tombstone(connection, value, scope, event=event, at_ms=transaction.at_ms)
+    lift_tombstone(transaction, value, scope, event=event, at_ms=transaction.at_ms)
     if find_rejected_value(connection, value, scope) is not None:
         raise WrongStateError(
             f"what note {present.id} says was rejected in every scope, with a note of the scope "

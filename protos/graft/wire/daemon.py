@@ -39,8 +39,8 @@ class DaemonOptions:
         idle_minutes: minutes without use after which it ends; 0: never.
         ready_fd: descriptor to tell when it listens; None when nobody waits.
         not_use: full names of methods that do not count as use.
+        inside: what sees each call, and refusals as they are raised.
         log_bytes_max: size from which on its log is put aside, looked at once a second.
-        interceptors: see `build_server`.
     """
 
     home: Home
@@ -49,8 +49,8 @@ class DaemonOptions:
     idle_minutes: float
     ready_fd: int | None
     not_use: tuple[str, ...] = ()
+    inside: tuple[grpc.ServerInterceptor, ...] = ()
     log_bytes_max: int = LOG_BYTES_MAX
-    interceptors: tuple[grpc.ServerInterceptor, ...] = ()
 
 
 class Control:
@@ -134,7 +134,7 @@ def run_daemon(
     control = Control(activity, busy)
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: control.request_stop())
-    server = build_server(options.domain, activity, options.interceptors)
+    server = build_server(options.domain, activity, options.inside)
     names = register(server, control)
     _add_standard_services(server, control, names)
     path = options.home.socket(options.service)

@@ -39,7 +39,7 @@ DAEMON_VARIABLES = frozenset(
     | {"SSL_CERT_FILE", "TMPDIR", "TZ", "USER", "XDG_CACHE_HOME"}
 )
 DAEMON_PREFIXES = (
-    *("CUDA_", "DYLD_", "GGML_", "GRAFT_", "HIP_", "HSA_", "LC_", "LLAMA_", "NVIDIA_"),
+    *("CUDA_", "DYLD_", "GGML_", "GOMP_", "GRAFT_", "HIP_", "HSA_", "LC_", "LLAMA_", "NVIDIA_"),
     *("OMP_", "OPENBLAS_", "ROCR_"),
 )
 CALLERS_OWN = frozenset(

@@ -1,7 +1,7 @@
 """What every call tells besides its request: session, kind of program, protocol and build."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Self
 from urllib.parse import quote, unquote
 
@@ -14,6 +14,7 @@ DOORS = ("cli", "mcp", "hook", "web", "library")
 SESSION_KEY = "graft-session"
 DOOR_KEY = "graft-door"
 PROTOCOL_KEY = "graft-protocol"
+REVIEWER_KEY = "graft-reviewer"
 BOUND_SCOPE_KEY = "graft-bound-scope"
 """Once for each scope that the caller is bound to; never cut, since that would be another scope."""
 
@@ -27,6 +28,7 @@ class CallMetadata:
         door: the kind of program, one of `DOORS`; "library" when nobody said.
         protocol: protocol number; 0 when nobody said.
         build: build of the caller, see `graft.wire.build`; empty when nobody said.
+        reviewer: token of a reviewer's session; empty for none, and shown nowhere.
         bound: scopes that the caller cannot look beyond; empty: it is bound to none.
     """
 
@@ -34,6 +36,7 @@ class CallMetadata:
     door: str = "library"
     protocol: int = PROTOCOL_NUMBER
     build: str = ""
+    reviewer: str = field(default="", repr=False)
     bound: tuple[str, ...] = ()
 
     def to_pairs(self) -> tuple[tuple[str, str], ...]:
@@ -41,6 +44,8 @@ class CallMetadata:
         pairs = [(DOOR_KEY, self.door), (PROTOCOL_KEY, f"{self.protocol};{self.build}")]
         if self.session:
             pairs.append((SESSION_KEY, self.session))
+        if self.reviewer:
+            pairs.append((REVIEWER_KEY, self.reviewer))
         encoded = [(key, _encode(value)) for key, value in pairs]
         encoded += [(BOUND_SCOPE_KEY, quote(scope, safe=_SAFE)) for scope in self.bound]
         return tuple(encoded)
@@ -62,6 +67,7 @@ class CallMetadata:
             if number.isdecimal() and len(number) <= PROTOCOL_DIGITS_MAX
             else 0,
             build=build,
+            reviewer=found.get(REVIEWER_KEY, ""),
             bound=tuple(
                 unquote(value, errors="replace") for key, value in texts if key == BOUND_SCOPE_KEY
             ),

@@ -124,18 +124,18 @@ class Activity(grpc.ServerInterceptor):
 
 
 def build_server(
-    domain: str, activity: Activity, inner: Sequence[grpc.ServerInterceptor] = ()
+    domain: str, activity: Activity, inside: Sequence[grpc.ServerInterceptor] = ()
 ) -> grpc.Server:
     """Build a server that has no services and no address yet.
 
     Args:
         domain: names it in refusals.
         activity: counts its calls.
-        inner: further interceptors; what they raise becomes a refusal.
+        inside: what else sees each call, and refusals as they are raised.
     """
     return grpc.server(
         futures.ThreadPoolExecutor(max_workers=THREADS, thread_name_prefix="rpc"),
-        interceptors=[ErrorInterceptor(domain), activity, *inner],
+        interceptors=[ErrorInterceptor(domain), activity, *inside],
         options=[
             ("grpc.so_reuseport", 0),
             ("grpc.max_receive_message_length", MESSAGE_BYTES_MAX),

@@ -178,6 +178,22 @@ SETTINGS = (
         " profile's file.",
     ),
     Setting(
+        name="upkeep",
+        variable="GRAFT_UPKEEP",
+        rule=Flag(),
+        default="1",
+        help="Record what has expired and purge what a reviewer retired 30 days ago, in the"
+        " background.",
+    ),
+    Setting(
+        name="new_notes",
+        variable="GRAFT_NEW_NOTES",
+        rule=one_of("observed", "candidate"),
+        default="observed",
+        help="What notes of agents start as: observed, or candidate, which is at most a WEAK answer"
+        " until a reviewer approves of it.",
+    ),
+    Setting(
         name="log_level",
         variable="GRAFT_LOG_LEVEL",
         rule=one_of("debug", "info", "warning", "error"),

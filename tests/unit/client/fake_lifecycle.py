@@ -95,6 +95,16 @@ class FakeLifecycle(lifecycle_service_pb2_grpc.LifecycleServiceServicer):
         return pb.SetNoteKeywordsResponse(note=_changed(note), keywords=carried)
 
     @override
+    def VerifyNote(
+        self, request: pb.VerifyNoteRequest, context: grpc.ServicerContext
+    ) -> pb.VerifyNoteResponse:
+        self._enter("VerifyNote", request, context)
+        note = self._find(request.id, context)
+        note.trust = note_pb2.TRUST_VERIFIED
+        note.oracle.CopyFrom(request.oracle)
+        return pb.VerifyNoteResponse(note=_changed(note))
+
+    @override
     def UndoEvent(
         self, request: pb.UndoEventRequest, context: grpc.ServicerContext
     ) -> pb.UndoEventResponse:

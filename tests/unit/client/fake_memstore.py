@@ -10,6 +10,7 @@ from typing import NoReturn
 
 import grpc
 from tests.unit.client.fake_lifecycle import FakeLifecycle
+from tests.unit.client.fake_review import FakeQueue, FakeReview
 from typing_extensions import override
 
 from graft.memory.v1 import (
@@ -23,6 +24,7 @@ from graft.memory.v1 import (
     profiles_service_pb2_grpc,
     recall_service_pb2,
     recall_service_pb2_grpc,
+    review_service_pb2_grpc,
 )
 from graft.wire.errors import (
     DatabaseDamagedError,
@@ -70,6 +72,7 @@ class FakeState:
     clear_reply: recall_service_pb2.ClearMissesResponse = field(
         default_factory=recall_service_pb2.ClearMissesResponse
     )
+    queue: FakeQueue = field(default_factory=FakeQueue)
     insert_answers: int = 0
     insert_pending: int = 0
     status_reply: daemon_service_pb2.GetStatusResponse = field(
@@ -383,6 +386,9 @@ def add_to(server: grpc.Server, state: FakeState) -> None:
         each(fake, server)
     lifecycle_service_pb2_grpc.add_LifecycleServiceServicer_to_server(
         FakeLifecycle(fake.enter, fake.find), server
+    )
+    review_service_pb2_grpc.add_ReviewServiceServicer_to_server(
+        FakeReview(fake.enter, state.queue), server
     )
 
 

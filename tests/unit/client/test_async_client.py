@@ -22,7 +22,7 @@ def test_it_has_the_verbs_of_the_blocking_client_with_the_same_arguments() -> No
     def public(kind: type) -> dict[str, list[str]]:
         return {
             name: list(inspect.signature(member).parameters)
-            for name, member in vars(kind).items()
+            for name, member in inspect.getmembers(kind)
             if inspect.isfunction(member) and not name.startswith("_") and name not in SYNC_ALONE
         }
 

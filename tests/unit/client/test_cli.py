@@ -263,7 +263,12 @@ def test_deleting_without_a_terminal_needs_yes(command: Command, memstore: FakeS
     assert "--yes" in refused.err
     assert looked.out == 'would delete 00000000 "a secret" in user\n'
     assert kept == 1
-    assert done.json() == {"id": note["id"], "outcome": "erased", "event": 9}
+    assert done.json() == {
+        "id": note["id"],
+        "outcome": "erased",
+        "event": 9,
+        "given_to": {"count": 0, "sessions": []},
+    }
     assert memstore.notes == {}
 
 

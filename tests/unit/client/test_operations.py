@@ -1,20 +1,24 @@
 from dataclasses import replace
 from datetime import UTC, datetime
-from typing import get_args
+from typing import Any, get_args
 
 import pytest
 
 from graft.memory.v1 import (
+    audit_service_pb2,
     daemon_service_pb2,
     lifecycle_service_pb2,
     note_pb2,
     notes_service_pb2,
     profiles_service_pb2,
     recall_service_pb2,
+    review_service_pb2,
     scopes_service_pb2,
     sources_service_pb2,
+    upkeep_service_pb2,
 )
 from graft_client import (
+    audit_operations,
     gate_operations,
     lifecycle_operations,
     limits,
@@ -23,11 +27,16 @@ from graft_client import (
     receipt_operations,
     replies,
     results,
+    review_operations,
+    reviews,
     scope_operations,
     source_operations,
+    upkeep_operations,
 )
+from graft_client.authority import Oracle, OracleKind
 from graft_client.calls import BATCH_NOTES, batches
 from graft_client.errors import InputError
+from graft_client.notices import Happening
 from graft_client.operation import Operation
 from graft_client.operations import Listing
 from graft_client.requests import KeywordChanges, NewNote, parse_source
@@ -38,17 +47,21 @@ from graft_client.times import to_milliseconds
 CHANGES = KeywordChanges(add=["k"])
 ANSWER = replies.query_answer(recall_service_pb2.QueryResponse())
 USER = ScopeChoice(scopes=("user",))
+APPROVAL = review_operations.Decision(item=1, decision="approve", note="", reason="r")
 SERVICES = {
     f"/{service.full_name}/{method.name}": (
         method.input_type.full_name,
         method.output_type.full_name,
     )
     for module in (
+        audit_service_pb2,
         daemon_service_pb2,
         lifecycle_service_pb2,
         notes_service_pb2,
         profiles_service_pb2,
         recall_service_pb2,
+        review_service_pb2,
+        upkeep_service_pb2,
         scopes_service_pb2,
         sources_service_pb2,
     )
@@ -74,6 +87,14 @@ def every_operation() -> list[Operation]:  # type: ignore[type-arg] # of all kin
         lifecycle_operations.set_times("p", "id", {}, reason="r", request_id="r"),
         lifecycle_operations.set_keywords("p", "id", CHANGES, reason="r", request_id="r"),
         lifecycle_operations.undo("p", 1, reason="r", request_id="r"),
+        review_operations.verify("p", "id", Oracle(kind="run"), reason="r", request_id="r"),
+        review_operations.get_reviewer(),
+        review_operations.set_reviewer("p", "phrase", ""),
+        review_operations.open_session("p", "phrase"),
+        review_operations.close_session("token"),
+        review_operations.list_page("p", USER, (), decided=False, page_token=""),
+        review_operations.get_item("p", 1),
+        review_operations.decide("p", APPROVAL, request_id="r"),
         recall_operations.query("p", USER, "t", embed_tokens_max=0, context=()),
         recall_operations.retrieve("p", USER, recall_operations.Search(text="t")),
         recall_operations.explore("p", USER, recall_operations.Walk(text="t")),
@@ -88,6 +109,9 @@ def every_operation() -> list[Operation]:  # type: ignore[type-arg] # of all kin
         source_operations.confirm("p", ANSWER, []),
         scope_operations.list_scopes("p", USER),
         scope_operations.move_scope("p", ("a", "b"), reason="r", request_id="r", dry_run=False),
+        audit_operations.log_page("p", audit_operations.LogFilter(), 0),
+        audit_operations.verify_log("p", None),
+        audit_operations.log_head("p"),
         operations.profiles(),
         operations.add_profile("p"),
         operations.start_reindex("p", "m"),
@@ -97,6 +121,12 @@ def every_operation() -> list[Operation]:  # type: ignore[type-arg] # of all kin
         operations.check_profile("p"),
         gate_operations.measure_gate("p", apply=False),
         gate_operations.reset_gate("p"),
+        upkeep_operations.look("p", USER),
+        upkeep_operations.scan("p", USER, idle_days=None, limit=0),
+        upkeep_operations.resolve("p", 1, "keep-both", keep="", reason="r", request_id="r"),
+        upkeep_operations.apply_safe("p", USER, dry_run=True),
+        upkeep_operations.events("p", limit=0, note_id=""),
+        upkeep_operations.consolidate("p", USER, dry_run=True),
     ]
 
 
@@ -128,6 +158,21 @@ def test_the_words_for_states_kinds_and_sources_are_those_of_the_protos() -> Non
         for name in note_pb2.NoteCondition.DESCRIPTOR.values_by_name
     }
 
+    def words(enum: Any, prefix: str) -> set[str]:
+        names = set(enum.DESCRIPTOR.values_by_name) - {f"{prefix}UNSPECIFIED"}
+        return {name.removeprefix(prefix).lower().replace("_", "-") for name in names}
+
+    assert set(get_args(OracleKind)) == words(note_pb2.OracleKind, "ORACLE_KIND_")
+    kinds_of_items = words(review_service_pb2.ReviewKind, "REVIEW_KIND_")
+    assert set(get_args(reviews.ReviewKind)) == kinds_of_items
+    decisions = words(review_service_pb2.ReviewDecision, "REVIEW_DECISION_")
+    assert set(get_args(reviews.ReviewDecision)) == decisions
+    happenings = {
+        name.removeprefix("HAPPENING_").lower()
+        for name in note_pb2.Happening.DESCRIPTOR.values_by_name
+    }
+
+    assert set(get_args(Happening)) == happenings - {"unspecified"}
     assert set(get_args(Condition)) == conditions - {"unspecified"}
     assert set(results.STATES) == states - {"unspecified"}
     assert set(get_args(results.Fit)) == fits - {"unspecified"}

@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 from uuid import UUID
@@ -10,12 +10,14 @@ from uuid import UUID
 import apsw
 from tests.unit.memstore.fake_embedder import FakeEmbedder
 
+from graft.wire.errors import StoppingError
 from graft_memstore.deadline import Deadline
 from graft_memstore.ids import IdMaker
 from graft_memstore.lifecycle import Verb
 from graft_memstore.model import Caller, NewNote, Note, NoteId
 from graft_memstore.recall.index import VectorIndex
 from graft_memstore.recall.similar import SimilarNotes
+from graft_memstore.review.reviewer import Reviewer, ReviewerParts
 from graft_memstore.store.database import Connection
 from graft_memstore.store.edges_pending import count_asked
 from graft_memstore.store.filesystem import read_mounts
@@ -23,7 +25,10 @@ from graft_memstore.store.full_notes import read_full_notes
 from graft_memstore.store.pending import count_pending
 from graft_memstore.store.profile import Profile
 from graft_memstore.store.profiles import Profiles, StoreOptions
+from graft_memstore.store.reviewer_file import ReviewerFiles
+from graft_memstore.upkeep.trail_report import TrailReport
 from graft_memstore.upkeep.upkeep import Upkeep
+from graft_memstore.upkeep.verify_trail import verify_trail
 from graft_memstore.write.change import Changed, ChangeOrder, change_note
 from graft_memstore.write.delete import DeleteOrder, DeleteReply, take_away
 from graft_memstore.write.insert import InsertedNote, Inserter, InsertOrder, InsertReply
@@ -58,6 +63,7 @@ class Room:
     Attributes:
         on_open: called with each profile that has been opened, on the thread that opened it.
         on_close: called with each that is to be closed while others stay open.
+        tampered: the test changes the files itself, so that they need not agree with their trail.
     """
 
     def __init__(
@@ -67,11 +73,13 @@ class Room:
         watched: bool = True,
         mounts: Callable[[], str] = read_mounts,
         keep_misses: bool = True,
+        sweep: bool = True,
     ) -> None:
         self.root = root
+        self.tampered = False
         self.clock = FixedClock()
         self.embedder = FakeEmbedder()
-        self.upkeep = Upkeep(self.embedder, keep_misses=keep_misses)
+        self.upkeep = Upkeep(self.embedder, keep_misses=keep_misses, sweep=sweep)
         self.profiles: Profiles[VectorIndex] = Profiles(
             StoreOptions(
                 profiles=root / "profiles",
@@ -89,6 +97,15 @@ class Room:
             self.upkeep.watch if watched else lambda _: None
         )
         self.on_close: Callable[[Profile[VectorIndex]], None] = self.upkeep.forget
+        self.reviewer = Reviewer(
+            ReviewerParts(
+                files=ReviewerFiles(root / "audit"),
+                open=self.profiles.open,
+                now_ms=self.clock,
+                seconds=lambda: self.clock.ms / 1_000,
+                random=os.urandom,
+            )
+        )
         self.inserter = Inserter(self.embedder, SimilarNotes(self.clock), IdMaker(os.urandom))
 
     @property
@@ -179,6 +196,10 @@ class Room:
         assert isinstance(number, int)
         return number
 
+    def verify(self) -> TrailReport:
+        """Compare the profile with its trail."""
+        return verify_trail(self.profile)
+
     def wait_until_embedded(self) -> None:
         """Wait until nothing waits for a vector."""
         self._wait_until_none(count_pending, "texts still wait for their vectors")
@@ -204,6 +225,13 @@ class Room:
     def _closing(self, profile: Profile[VectorIndex]) -> None:
         self.on_close(profile)
 
+    def check_trails(self) -> None:
+        """See that every open profile agrees with its audit trail, whatever was done in it."""
+        for profile in () if self.tampered else self.profiles.opened():
+            with suppress(StoppingError):  # the test has closed it
+                report = verify_trail(profile)
+                assert report.ok, report.summary
+
     def close(self) -> None:
         """End the threads and close the files."""
         self.upkeep.stop()
@@ -217,11 +245,13 @@ def open_room(
     watched: bool = True,
     mounts: Callable[[], str] = read_mounts,
     keep_misses: bool = True,
+    sweep: bool = True,
 ) -> Iterator[Room]:
     """Open a room for the length of a test."""
-    room = Room(root, watched=watched, mounts=mounts, keep_misses=keep_misses)
+    room = Room(root, watched=watched, mounts=mounts, keep_misses=keep_misses, sweep=sweep)
     try:
         yield room
+        room.check_trails()
     finally:
         room.close()
 

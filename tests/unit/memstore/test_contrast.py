@@ -10,6 +10,7 @@ from graft_memstore.contrast import (
     missing_names,
     names_in,
     opposite_words,
+    other_numbers,
 )
 
 
@@ -58,6 +59,32 @@ def test_what_is_turned_on_stands_for_enabling_it() -> None:
     assert opposite_words("turn on the linter", "enable the linter, do not disable it") == ()
 
 
+@pytest.mark.parametrize(
+    ("question", "note", "renumbered"),
+    [
+        ("the pod ends with exit code 143", "exit code 137 is the memory limit", ("code 143",)),
+        ("what does pgx v4 need", "pgx 5 needs exec mode", ("pgx 4",)),
+        ("python 2 or python 3", "python 3 it is", ("python 2",)),
+        ("the adapter of rev2", "rev 3 has its adapter at 0x31", ("rev 2",)),
+        ("which port is it, port 7431?", "the port is 7431", ()),
+        ("django 4.2.3 fails", "django 4.2 fails", ()),
+        ("django 4 fails", "django 4.2 fails", ()),
+        ("node 20 fails", "node 17+ fails", ()),
+        ("node 20 fails", "fails since node 17", ()),
+        ("node 20 fails", "node 17 and later fail", ()),
+        ("node 20 fails", "fails on hosts of 17", ()),
+        ("makefile:31: missing separator", "makefile:12: missing separator", ()),
+        ("exit code 143", "143 and not exit code 137", ()),
+        ("raise it to 2000", "it was set to 200", ()),
+        ("error 0x80070005 on 2025-09-30", "the release of 2024-01-15", ()),
+    ],
+)
+def test_a_number_is_another_one_where_the_same_thing_has_it(
+    question: str, note: str, renumbered: tuple[str, ...]
+) -> None:
+    assert other_numbers(question, note) == renumbered
+
+
 def test_opposites_go_both_ways() -> None:
     assert all(word in OPPOSITES[other] for word, others in OPPOSITES.items() for other in others)
 
@@ -67,6 +94,8 @@ def test_any_text_is_compared(question: str, note: str) -> None:
     assert set(differing_names(question, note)) <= set(missing_names(question, note))
     assert set(missing_names(question, note)) <= names_in(question)
     assert not opposite_words(note, note)
+    assert not other_numbers(note, note)
+    assert not other_numbers(question, f"{question} {note}")
 
 
 def test_names_are_found_within_and_beside_letters() -> None:

@@ -114,6 +114,12 @@ def test_a_threshold_moves_over_a_false_answer_and_stops_before_a_right_one() ->
     assert curve.best_threshold(PRESENT, *RANGE) == pytest.approx(0.8)
 
 
+def test_a_wide_gap_is_used_as_far_as_the_bounds_let_it() -> None:
+    curve = Curve([outcome(0.0, answerable=False), outcome(0.3, answerable=True)])
+
+    assert curve.best_threshold(1.0, *RANGE) == RANGE[0]
+
+
 def test_a_trade_of_one_mistake_for_another_is_not_proposed() -> None:
     curve = Curve(
         [

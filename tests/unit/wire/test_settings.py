@@ -69,6 +69,7 @@ WRONG = {
     "threads": ["two", "-1", "1.5", "513", "1_0", ""],
     "batch_tokens": ["-1", "15", "16385"],
     "embed_tokens_max": ["1", "15", "8193"],
+    "new_notes": ["verified", "Candidate", ""],
     "log_level": ["loud", "INFO", ""],
 }
 RIGHT = {
@@ -86,6 +87,7 @@ RIGHT = {
     "threads": ["0", "1", "512"],
     "batch_tokens": ["0", "16", "16384"],
     "embed_tokens_max": ["0", "16", "8192"],
+    "new_notes": ["observed", "candidate"],
     "log_level": ["debug", "info", "warning", "error"],
 }
 

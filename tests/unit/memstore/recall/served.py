@@ -12,6 +12,7 @@ from graft.memory.v1 import note_pb2, recall_service_pb2_grpc
 from graft.memory.v1 import recall_service_pb2 as pb
 from graft.wire.errors import Refusal, read_refusal
 from graft.wire.server import Activity, build_server
+from graft_memstore.service.given import Giving
 from graft_memstore.service.recall import RecallServicer
 
 SECONDS = 20
@@ -53,7 +54,10 @@ def serve(room: Room) -> Iterator[Served]:
     """Serve *room* while the block runs."""
     server = build_server("graft.memory", Activity(()))
     recall_service_pb2_grpc.add_RecallServiceServicer_to_server(
-        RecallServicer(room.profiles, room.embedder, room.upkeep.scribe), server
+        RecallServicer(
+            room.profiles, room.embedder, room.upkeep.scribe, Giving(room.upkeep.scribe)
+        ),
+        server,
     )
     port = server.add_insecure_port("127.0.0.1:0")
     server.start()

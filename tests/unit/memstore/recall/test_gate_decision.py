@@ -29,6 +29,7 @@ FREE = Rules(
     applies=True,
     has_vectors=True,
     error_fits=True,
+    numbers_fit=True,
 )
 PARAPHRASE = Signals(
     title=4.0,

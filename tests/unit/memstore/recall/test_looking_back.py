@@ -14,6 +14,7 @@ from graft.memory.v1 import recall_service_pb2 as pb
 from graft.wire.server import Activity, build_server
 from graft_memstore.lifecycle import Verb
 from graft_memstore.model import EdgeKind, NewNote, ScopeFilter
+from graft_memstore.service.given import Giving
 from graft_memstore.service.notes import NotesServicer
 from graft_memstore.store.edges import heaviest_edges
 from graft_memstore.visibility import View
@@ -60,7 +61,8 @@ class Reader:
 def notes_of(room: Room) -> Iterator[notes_service_pb2_grpc.NotesServiceStub]:
     server = build_server("graft.memory", Activity(()))
     notes_service_pb2_grpc.add_NotesServiceServicer_to_server(
-        NotesServicer(room.profiles, room.inserter), server
+        NotesServicer(room.profiles, room.inserter, room.reviewer, Giving(room.upkeep.scribe)),
+        server,
     )
     port = server.add_insecure_port("127.0.0.1:0")
     server.start()

@@ -18,6 +18,7 @@ def set_strong(room: Room, strong: float, *, model: str | None = None) -> None:
     serving = room.profile.serving_model
     assert serving is not None
     own = OwnThreshold(strong=strong, gate=GATE_DIGEST, model=model or serving.identity)
+    room.tampered = True
     room.profile.write(lambda change: write_own_threshold(change.connection, own))
 
 

@@ -148,6 +148,19 @@ def test_an_error_is_asked_of_an_arm_of_its_own_and_one_that_does_not_fit_is_nam
     assert "error_fits" in [each.name for each in of_another.account.rules if not each.kept]
 
 
+def test_a_note_with_another_number_is_never_handed_out_and_says_which(store: NoteStore) -> None:
+    store.add(
+        "The import worker ends with exit code 137", "It had no memory left: raise the limit."
+    )
+
+    right, _ = asked(store, "The import worker ends with exit code 137")
+    other, receipt = asked(store, "The import worker ends with exit code 143")
+
+    assert (right.hit, other.hit) == (Hit.STRONG, Hit.WEAK)
+    assert other.missing[0] == "tells of another one than code 143"
+    assert "numbers_fit" in [each.name for each in receipt.account.rules if each.lowered]
+
+
 def test_no_word_of_question_or_note_is_in_it(store: NoteStore) -> None:
     store.add("xylophone strings", "zebracrossing", keywords=["quarkkeyword"])
 

@@ -8,27 +8,34 @@ import pytest
 from tests.unit.memstore.room import Room
 
 from graft.memory.v1 import (
+    audit_service_pb2_grpc,
     daemon_service_pb2_grpc,
     lifecycle_service_pb2_grpc,
     notes_service_pb2_grpc,
     profiles_service_pb2_grpc,
     recall_service_pb2_grpc,
+    review_service_pb2_grpc,
     scopes_service_pb2_grpc,
     sources_service_pb2_grpc,
+    upkeep_service_pb2_grpc,
 )
 from graft.wire.errors import StoppingError
 from graft.wire.models import RegistryError
 from graft.wire.server import Activity, build_server
 from graft_memstore.embedder_process import EmbedderReport
-from graft_memstore.recall.handed_out import HandedOut
 from graft_memstore.serve import NOT_USE
+from graft_memstore.service.audit import AuditServicer
 from graft_memstore.service.daemon import DaemonParts, DaemonServicer
+from graft_memstore.service.given import Giving
 from graft_memstore.service.lifecycle import LifecycleServicer
 from graft_memstore.service.notes import NotesServicer
 from graft_memstore.service.profiles import ProfilesServicer
 from graft_memstore.service.recall import RecallServicer
+from graft_memstore.service.refusals import RefusalRecorder
+from graft_memstore.service.review import ReviewServicer
 from graft_memstore.service.scopes import ScopesServicer
 from graft_memstore.service.sources import SourcesServicer
+from graft_memstore.service.upkeep import UpkeepServicer
 from graft_memstore.service.wall import WallInterceptor
 from graft_memstore.wall import Wall
 
@@ -57,12 +64,14 @@ class Stubs:
 
     notes: notes_service_pb2_grpc.NotesServiceStub
     lifecycle: lifecycle_service_pb2_grpc.LifecycleServiceStub
+    review: review_service_pb2_grpc.ReviewServiceStub
+    recall: recall_service_pb2_grpc.RecallServiceStub
+    audit: audit_service_pb2_grpc.AuditServiceStub
     profiles: profiles_service_pb2_grpc.ProfilesServiceStub
     daemon: daemon_service_pb2_grpc.DaemonServiceStub
     process: FakeProcess
     activity: Activity
     room: Room
-    recall: recall_service_pb2_grpc.RecallServiceStub
     sources: sources_service_pb2_grpc.SourcesServiceStub
     scopes: scopes_service_pb2_grpc.ScopesServiceStub
     channel: grpc.Channel
@@ -92,25 +101,11 @@ def stubs(room: Room) -> Iterator[Stubs]:
             raise StoppingError("nobody writes")
         return scribe.find(piece, wall).receipt_id
 
-    activity, handed_out = Activity(NOT_USE), HandedOut()
+    activity = Activity(NOT_USE)
+    recorder = RefusalRecorder(room.profiles, room.upkeep.scribe)
     wall = WallInterceptor(room.profiles, find_receipt)
-    server = build_server("graft.memory", activity, [wall])
-    recall_service_pb2_grpc.add_RecallServiceServicer_to_server(
-        RecallServicer(room.profiles, room.embedder, room.upkeep.scribe, handed_out=handed_out),
-        server,
-    )
-    notes_service_pb2_grpc.add_NotesServiceServicer_to_server(
-        NotesServicer(room.profiles, room.inserter, handed_out), server
-    )
-    lifecycle_service_pb2_grpc.add_LifecycleServiceServicer_to_server(
-        LifecycleServicer(room.profiles), server
-    )
-    sources_service_pb2_grpc.add_SourcesServiceServicer_to_server(
-        SourcesServicer(room.profiles), server
-    )
-    scopes_service_pb2_grpc.add_ScopesServiceServicer_to_server(
-        ScopesServicer(room.profiles), server
-    )
+    server = build_server("graft.memory", activity, [recorder, wall])
+    _add_note_services(server, room)
     profiles_service_pb2_grpc.add_ProfilesServiceServicer_to_server(
         ProfilesServicer(room.profiles, room.upkeep, model_names), server
     )
@@ -119,6 +114,7 @@ def stubs(room: Room) -> Iterator[Stubs]:
             DaemonParts(
                 profiles=room.profiles,
                 upkeep=room.upkeep,
+                reviewer=room.reviewer,
                 embedder=room.embedder,
                 process=process,
                 reports=reports,
@@ -133,9 +129,11 @@ def stubs(room: Room) -> Iterator[Stubs]:
         yield Stubs(
             notes=notes_service_pb2_grpc.NotesServiceStub(channel),
             lifecycle=lifecycle_service_pb2_grpc.LifecycleServiceStub(channel),
+            review=review_service_pb2_grpc.ReviewServiceStub(channel),
+            recall=recall_service_pb2_grpc.RecallServiceStub(channel),
+            audit=audit_service_pb2_grpc.AuditServiceStub(channel),
             profiles=profiles_service_pb2_grpc.ProfilesServiceStub(channel),
             daemon=daemon_service_pb2_grpc.DaemonServiceStub(channel),
-            recall=recall_service_pb2_grpc.RecallServiceStub(channel),
             sources=sources_service_pb2_grpc.SourcesServiceStub(channel),
             scopes=scopes_service_pb2_grpc.ScopesServiceStub(channel),
             channel=channel,
@@ -146,3 +144,30 @@ def stubs(room: Room) -> Iterator[Stubs]:
             registry_problems=registry_problems,
         )
     server.stop(None).wait()
+
+
+def _add_note_services(server: grpc.Server, room: Room) -> None:
+    """Add the services that are about notes."""
+    giving = Giving(room.upkeep.scribe)
+    notes_service_pb2_grpc.add_NotesServiceServicer_to_server(
+        NotesServicer(room.profiles, room.inserter, room.reviewer, giving), server
+    )
+    lifecycle_service_pb2_grpc.add_LifecycleServiceServicer_to_server(
+        LifecycleServicer(room.profiles, room.reviewer, giving), server
+    )
+    review_service_pb2_grpc.add_ReviewServiceServicer_to_server(
+        ReviewServicer(room.profiles, room.reviewer, giving), server
+    )
+    audit_service_pb2_grpc.add_AuditServiceServicer_to_server(AuditServicer(room.profiles), server)
+    recall_service_pb2_grpc.add_RecallServiceServicer_to_server(
+        RecallServicer(room.profiles, room.embedder, room.upkeep.scribe, giving), server
+    )
+    sources_service_pb2_grpc.add_SourcesServiceServicer_to_server(
+        SourcesServicer(room.profiles, room.reviewer), server
+    )
+    scopes_service_pb2_grpc.add_ScopesServiceServicer_to_server(
+        ScopesServicer(room.profiles, room.reviewer), server
+    )
+    upkeep_service_pb2_grpc.add_UpkeepServiceServicer_to_server(
+        UpkeepServicer(room.profiles, room.reviewer, sweeping=False), server
+    )

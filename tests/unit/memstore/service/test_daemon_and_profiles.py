@@ -130,7 +130,7 @@ def test_a_sound_profile_passes_every_check(stubs: Stubs) -> None:
     [
         ("UPDATE notes SET body = 'changed'", "texts", "was changed from outside"),
         ("DELETE FROM chunks", "vectors", "graft reindex"),
-        ("UPDATE note_states SET reason = 'x'", "audit chain", "the state of note"),
+        ("UPDATE note_states SET reason = 'x'", "audit chain", "note_states 1: of note"),
         ("DELETE FROM keywords", "foreign keys", "points to nothing"),
     ],
 )
@@ -138,6 +138,7 @@ def test_a_change_from_outside_fails_its_check(
     stubs: Stubs, statement: str, check: str, told: str
 ) -> None:
     stubs.room.insert_all([_note("a title"), _note("another")], wait=True)
+    stubs.room.tampered = True
     with closing(apsw.Connection(str(stubs.room.profile.path))) as foreign:
         foreign.execute(statement)
 

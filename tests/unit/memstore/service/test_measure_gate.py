@@ -48,6 +48,7 @@ def set_own(stubs: Stubs, strong: float, *, gate: str = GATE_DIGEST) -> None:
     serving = stubs.room.profile.serving_model
     assert serving is not None
     own = OwnThreshold(strong=strong, gate=gate, model=serving.identity)
+    stubs.room.tampered = True
     stubs.room.profile.write(lambda change: write_own_threshold(change.connection, own))
 
 

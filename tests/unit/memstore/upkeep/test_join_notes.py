@@ -1,5 +1,6 @@
 """Notes are joined in the background: by what stands out, where both can be seen, and anew."""
 
+import re
 from pathlib import Path
 
 import apsw
@@ -356,6 +357,8 @@ def test_notes_that_were_there_before_edges_were_get_them_in_the_background(
     for column in ("sampled_titles", "sampled_pairs"):
         connection.execute(f"ALTER TABLE models DROP COLUMN {column}")
     connection.execute(migrations()[4])
+    for statement in re.findall(r"CREATE INDEX \w+ ON edges .*;", migrations()[6]):
+        connection.execute(statement)
     connection.close()
 
     with open_room(tmp_path, watched=False) as room:

@@ -266,12 +266,11 @@ def test_a_note_tells_by_what_it_was_verified_and_the_log_would_notice_another_w
         "agent",
         "s-1",
     )
-    with still_room.profile.snapshot() as connection:
-        assert still_room.profile.chain.verify(connection).ok
+    assert still_room.verify().ok
+    still_room.tampered = True
     forged = "UPDATE note_states SET oracle = replace(oracle, '\"run\"', '\"reviewer\"')"
     still_room.profile.run(lambda connection: change(connection, forged, {}))
-    with still_room.profile.snapshot() as connection:
-        assert not still_room.profile.chain.verify(connection).ok
+    assert not still_room.verify().ok
 
 
 def test_an_agent_may_not_approve(still_room: Room) -> None:

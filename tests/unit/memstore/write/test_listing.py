@@ -121,6 +121,7 @@ UPDATE note_states SET
 
 
 def set_state(room: Room, state: dict[str, str | int | None]) -> None:
+    room.tampered = True
     room.profile.run(lambda connection: connection.execute(SET_STATE, state))
 
 

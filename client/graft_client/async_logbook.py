@@ -1,0 +1,67 @@
+"""What a client tells of the log: verbs that `graft_client.async_client.AsyncGraft` has as well."""
+
+from collections.abc import AsyncIterator
+from datetime import datetime
+from typing import TypeVar
+
+from google.protobuf.message import Message
+
+from graft_client import audit_operations
+from graft_client.audit_operations import LogFilter
+from graft_client.calls import Calls
+from graft_client.history import Event, LogHead, LogReport
+from graft_client.operation import Operation
+from graft_client.times import to_milliseconds
+
+ReplyT = TypeVar("ReplyT", bound=Message)
+ResultT = TypeVar("ResultT")
+
+
+class AsyncLogCalls:
+    """The verbs about what was done."""
+
+    _calls: Calls
+
+    async def log(
+        self,
+        *,
+        note_id: str = "",
+        since: datetime | None = None,
+        action: str = "",
+    ) -> AsyncIterator[Event]:
+        """List what was done, newest first; pages are fetched as they are needed.
+
+        Args:
+            note_id: only what was done to this note; an erased one by its full id.
+            since: only what was done at or after this instant.
+            action: only this, such as ``retire`` or ``refused``.
+        """
+        wanted = LogFilter(
+            note_id=note_id,
+            since_ms=0 if since is None else to_milliseconds(since),
+            action=action,
+        )
+        before = 0
+        while True:
+            page = await self._call(audit_operations.log_page(self._calls.profile, wanted, before))
+            for event in page.events:
+                yield event
+            before = page.next_before
+            if not before:
+                return
+
+    async def verify_log(self, *, expected: LogHead | None = None) -> LogReport:
+        """Compare the profile with its log: every row that does not agree is named.
+
+        Args:
+            expected: a head that was kept elsewhere, from `log_head`; the log must hold it.
+        """
+        return await self._call(audit_operations.verify_log(self._calls.profile, expected))
+
+    async def log_head(self) -> LogHead:
+        """Tell where the log ends; kept elsewhere it shows whether the log was made anew."""
+        return await self._call(audit_operations.log_head(self._calls.profile))
+
+    async def _call(self, operation: Operation[ReplyT, ResultT]) -> ResultT:
+        """Make a call."""
+        raise NotImplementedError

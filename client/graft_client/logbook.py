@@ -1,0 +1,66 @@
+"""What a client tells of the log: verbs that `graft_client.client.Graft` has as well."""
+
+from collections.abc import Iterator
+from datetime import datetime
+from typing import TypeVar
+
+from google.protobuf.message import Message
+
+from graft_client import audit_operations
+from graft_client.audit_operations import LogFilter
+from graft_client.calls import Calls
+from graft_client.history import Event, LogHead, LogReport
+from graft_client.operation import Operation
+from graft_client.times import to_milliseconds
+
+ReplyT = TypeVar("ReplyT", bound=Message)
+ResultT = TypeVar("ResultT")
+
+
+class LogCalls:
+    """The verbs about what was done."""
+
+    _calls: Calls
+
+    def log(
+        self,
+        *,
+        note_id: str = "",
+        since: datetime | None = None,
+        action: str = "",
+    ) -> Iterator[Event]:
+        """List what was done, newest first; pages are fetched as they are needed.
+
+        Args:
+            note_id: only what was done to this note; an erased one by its full id.
+            since: only what was done at or after this instant.
+            action: only this, such as ``retire`` or ``refused``.
+        """
+        wanted = LogFilter(
+            note_id=note_id,
+            since_ms=0 if since is None else to_milliseconds(since),
+            action=action,
+        )
+        before = 0
+        while True:
+            page = self._call(audit_operations.log_page(self._calls.profile, wanted, before))
+            yield from page.events
+            before = page.next_before
+            if not before:
+                return
+
+    def verify_log(self, *, expected: LogHead | None = None) -> LogReport:
+        """Compare the profile with its log: every row that does not agree is named.
+
+        Args:
+            expected: a head that was kept elsewhere, from `log_head`; the log must hold it.
+        """
+        return self._call(audit_operations.verify_log(self._calls.profile, expected))
+
+    def log_head(self) -> LogHead:
+        """Tell where the log ends; kept elsewhere it shows whether the log was made anew."""
+        return self._call(audit_operations.log_head(self._calls.profile))
+
+    def _call(self, operation: Operation[ReplyT, ResultT]) -> ResultT:
+        """Make a call."""
+        raise NotImplementedError

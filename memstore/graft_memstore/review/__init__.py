@@ -1,0 +1,1 @@
+"""The reviewer: who it is, and what they decide of what waits."""

@@ -1,0 +1,114 @@
+"""Has every refusal of a change recorded, whatever rpc it was asked through."""
+
+from __future__ import annotations  # grpc's classes are generic in their stubs alone
+
+import re
+from collections.abc import Callable
+from typing import TypeAlias, TypeVar
+
+import grpc
+from google.protobuf.message import Message
+from typing_extensions import override
+
+from graft.memory.v1 import errors_pb2
+from graft.wire.errors import REASON_PREFIX, ProposedError, ServiceError
+from graft_memstore.model import DEFAULT_PROFILE, NoteId
+from graft_memstore.recall.index import VectorIndex
+from graft_memstore.service.convert import caller_of
+from graft_memstore.store.profiles import Profiles
+from graft_memstore.upkeep.refusals import Refused
+from graft_memstore.upkeep.scribe import Scribe
+
+RequestT = TypeVar("RequestT")
+ReplyT = TypeVar("ReplyT")
+MethodHandler: TypeAlias = "grpc.RpcMethodHandler[RequestT, ReplyT] | None"
+Continuation: TypeAlias = "Callable[[grpc.HandlerCallDetails], MethodHandler[RequestT, ReplyT]]"
+
+OPEN_SECONDS = 2.0
+"""How long is waited for a profile whose refusal is to be recorded."""
+
+FULL_ID = re.compile(r"[0-9a-f]{32}")
+WITHOUT_REQUEST_ID = frozenset({"AddProfile", "StartReindex", "ResetGate"})
+"""Changes that need no request_id; every other one has it."""
+
+REFUSING = frozenset(
+    {
+        grpc.StatusCode.INVALID_ARGUMENT,
+        grpc.StatusCode.NOT_FOUND,
+        grpc.StatusCode.ALREADY_EXISTS,
+        grpc.StatusCode.FAILED_PRECONDITION,
+        grpc.StatusCode.PERMISSION_DENIED,
+    }
+)
+"""Statuses that say no; the others say not now."""
+
+
+class RefusalRecorder(grpc.ServerInterceptor):
+    """Sees every refusal of a change on its way out.
+
+    Args:
+        profiles: the profiles, each with its trail.
+        scribe_of: gives who writes down what happens in a profile that is open, by its name.
+    """
+
+    def __init__(
+        self, profiles: Profiles[VectorIndex], scribe_of: Callable[[str], Scribe | None]
+    ) -> None:
+        self._profiles = profiles
+        self._scribe_of = scribe_of
+
+    @override
+    def intercept_service(
+        self,
+        continuation: Continuation[RequestT, ReplyT],
+        handler_call_details: grpc.HandlerCallDetails,
+    ) -> MethodHandler[RequestT, ReplyT]:
+        """Wrap what answers once; no change answers with a stream."""
+        handler = continuation(handler_call_details)
+        if handler is None or handler.unary_unary is None:
+            return handler
+        method = handler_call_details.method.rpartition("/")[2]
+        answer = handler.unary_unary
+
+        def answered(request: RequestT, context: grpc.ServicerContext) -> ReplyT:
+            try:
+                return answer(request, context)
+            except ServiceError as error:
+                if isinstance(request, Message) and _is_refused_change(method, request, error):
+                    self._record(method, request, context, error)
+                raise
+
+        return grpc.unary_unary_rpc_method_handler(
+            answered,
+            request_deserializer=handler.request_deserializer,
+            response_serializer=handler.response_serializer,
+        )
+
+    def _record(
+        self, method: str, request: Message, context: grpc.ServicerContext, error: ServiceError
+    ) -> None:
+        scribe = self._scribe(getattr(request, "profile", "") or DEFAULT_PROFILE)
+        if scribe is None:
+            return
+        reason = errors_pb2.ErrorReason.Name(error.reason).removeprefix(REASON_PREFIX)
+        named = str(error.metadata.get("note_id") or getattr(request, "id", ""))
+        scribe.refused(
+            Refused(
+                caller=caller_of(context),
+                note_id=NoteId(named) if FULL_ID.fullmatch(named) else None,
+                what=f"{method}: {reason}",
+            )
+        )
+
+    def _scribe(self, profile_name: str) -> Scribe | None:
+        """Return who writes; None of a profile that there is none of, or that cannot be opened."""
+        try:
+            return self._scribe_of(self._profiles.open(profile_name, OPEN_SECONDS).name)
+        except ServiceError:
+            return None
+
+
+def _is_refused_change(method: str, request: Message, error: ServiceError) -> bool:
+    changes = "request_id" in request.DESCRIPTOR.fields_by_name or method in WITHOUT_REQUEST_ID
+    # What was proposed instead has an event of its own.
+    return changes and error.code in REFUSING and not isinstance(error, ProposedError)

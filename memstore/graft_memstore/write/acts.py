@@ -1,0 +1,20 @@
+"""Records what was done to a profile, and to no single note of it."""
+
+from blake3 import blake3
+
+from graft_memstore.model import Caller, EventSeq
+from graft_memstore.store.chain import EventDraft
+from graft_memstore.store.transaction import Transaction
+
+
+def record_act(transaction: Transaction, caller: Caller, action: str, what: str) -> EventSeq:
+    """Record an act; *what* it was about stands as its reason: words of the program, never text."""
+    return transaction.record(
+        EventDraft(
+            caller=caller,
+            action=action,
+            note_id=None,
+            content_hash=blake3(what.encode()).digest(),
+            reason=what,
+        )
+    )
