@@ -2,7 +2,8 @@
 
 import json
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -12,12 +13,15 @@ from tests.e2e.conftest import Shell, make_home, stop
 
 from graft_client import Graft
 from graft_client.json_output import as_json
-from graft_client.settings import configure
+from graft_client.results import QueryAnswer
+from graft_client.settings import Configuration, configure
 
 FAR_AGO, FAR_AHEAD = datetime(2001, 1, 1, tzinfo=UTC), datetime(2999, 1, 1, tzinfo=UTC)
 WHY = "it is so"
 ID = re.compile(r"[0-9a-f]{32}")
-MOMENTS = ("at once", "after a restart", "after a reindex")
+MOMENTS = ("at once", "after a restart", "after upkeep", "after a reindex")
+DOORS = ("cli", "mcp", "library")
+"""Of these "mcp" is bound to the scope that the others read by default."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,6 +86,11 @@ HELD = Pair(
     kept="With the switch --cache the linter keeps its results",
 )
 """The first is the text of a rejected note in another order."""
+DISPUTED = Pair(
+    gone="The proxy on the third floor drops connections after 30 seconds",
+    kept="The printer on the second floor jams when the paper is damp",
+)
+"""The first is disputed: shown with that word, and never handed out as an answer."""
 REJECTED_BEFORE = "The linter keeps its results with the switch --turbo"
 
 
@@ -98,15 +107,17 @@ class Memory:
     """The pairs' ids, and what every read told of them at every moment.
 
     Attributes:
-        told: by moment, mark and read.
+        told: by moment, door, mark and read.
+        answers: what the gate said of the disputed note and of its sibling, by moment and door.
         before: what reads told of the pairs before anything was hidden.
     """
 
     gone: dict[str, str] = field(default_factory=dict)
     kept: dict[str, str] = field(default_factory=dict)
-    told: dict[tuple[str, str, str], Told] = field(default_factory=dict)
+    told: dict[tuple[str, str, str, str], Told] = field(default_factory=dict)
+    answers: dict[tuple[str, str], tuple[QueryAnswer, QueryAnswer]] = field(default_factory=dict)
     before: dict[tuple[str, str], Told] = field(default_factory=dict)
-    shown: dict[str, int] = field(default_factory=dict)
+    shown: dict[tuple[str, str], int] = field(default_factory=dict)
 
 
 def word_of(mark: str, which: str) -> str:
@@ -162,18 +173,26 @@ def memory(
     root = tmp_path_factory.mktemp("negative")
     (root / "work").mkdir()
     shell = Shell(home=make_home(root / "home", models_dir), directory=root / "work")
-    configuration = configure(
+    try:
+        with ExitStack() as stack:
+            doors = {
+                door: stack.enter_context(Graft(configuration=_configured(shell, door)))
+                for door in DOORS
+            }
+            yield _filled(doors, lambda: _use_model(shell, random_model))
+    finally:
+        stop(shell)
+
+
+def _configured(shell: Shell, door: str) -> Configuration:
+    return configure(
         home=shell.home,
         flags={"timeout_seconds": "100"},
         directory=shell.directory,
         environ=shell.environment(),
-        door="cli",
+        door=door,
+        bound_scopes=("user",) if door == "mcp" else (),
     )
-    try:
-        with Graft(configuration=configuration) as graft:
-            yield _filled(graft, lambda: _use_model(shell, random_model))
-    finally:
-        stop(shell)
 
 
 def _use_model(shell: Shell, path: Path) -> str:
@@ -183,34 +202,44 @@ def _use_model(shell: Shell, path: Path) -> str:
     return next(str(each["name"]) for each in models if each["default"])
 
 
-def _filled(graft: Graft, other_model: Callable[[], str]) -> Memory:
-    memory = Memory()
+def _filled(doors: Mapping[str, Graft], other_model: Callable[[], str]) -> Memory:
+    graft, memory = doors["cli"], Memory()
     for mark, pair in PAIRS.items():
         memory.gone[mark] = save(graft, mark, "gone", pair.gone, pair.scope)
         memory.kept[mark] = save(graft, mark, "kept", pair.kept)
     before = save(graft, "held", "before", REJECTED_BEFORE)
     memory.kept["held"] = save(graft, "held", "kept", HELD.kept)
+    disputed = graft.insert(DISPUTED.gone).id
+    graft.insert(DISPUTED.kept)
     wait_until_settled(graft)
     for mark, pair in PAIRS.items():
         for read in ("retrieve", "explore", "list"):
             memory.before[mark, read] = told_by(graft, mark, pair, read)
+    assert graft.query(DISPUTED.gone).hit == "STRONG"
     for mark, pair in PAIRS.items():
         pair.hide(graft, memory.gone[mark], memory.kept[mark])
     graft.reject(before, reason="there is no such switch")
+    graft.dispute(disputed, reason="could not see that")
     memory.gone["held"] = save(graft, "held", "gone", HELD.gone)
-    _ask_all(graft, memory, "at once")
+    _ask_all(doors, memory, "at once")
     graft.stop()
-    _ask_all(graft, memory, "after a restart")
+    _ask_all(doors, memory, "after a restart")
+    graft.maintenance.apply_safe()
+    assert list(graft.maintenance.scan())[-1].report is not None
+    assert list(graft.maintenance.consolidate())[-1].finished
+    _ask_all(doors, memory, "after upkeep")
     graft.start_reindex(other_model())
     assert [each.problem for each in graft.reindex_progress()][-1] == ""
     wait_until_settled(graft)
-    _ask_all(graft, memory, "after a reindex")
+    _ask_all(doors, memory, "after a reindex")
     return memory
 
 
-def _ask_all(graft: Graft, memory: Memory, moment: str) -> None:
-    for mark, pair in (PAIRS | {"held": HELD}).items():
-        for read in READS:
-            if read != "similar" or moment == MOMENTS[0]:
-                memory.told[moment, mark, read] = told_by(graft, mark, pair, read)
-    memory.shown[moment] = graft.stats().notes
+def _ask_all(doors: Mapping[str, Graft], memory: Memory, moment: str) -> None:
+    for door, graft in doors.items():
+        for mark, pair in (PAIRS | {"held": HELD}).items():
+            for read in READS:
+                if read != "similar" or (moment, door) == (MOMENTS[0], DOORS[0]):
+                    memory.told[moment, door, mark, read] = told_by(graft, mark, pair, read)
+        memory.answers[moment, door] = (graft.query(DISPUTED.gone), graft.query(DISPUTED.kept))
+        memory.shown[moment, door] = graft.stats().notes
