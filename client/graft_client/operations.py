@@ -285,6 +285,7 @@ def _new_note(note: NewNote) -> notes_service_pb2.NewNote:
         supersedes=note.supersedes,
         reason=note.reason,
         restore=note.restore,
+        candidate=note.candidate,
     )
 
 

@@ -24,6 +24,7 @@ class NoteFields(TypedDict, total=False):
     supersedes: str
     reason: str
     restore: bool
+    candidate: bool
 
 
 class AsOfFields(TypedDict, total=False):
@@ -76,6 +77,7 @@ class NewNote:
         reason: why it replaces that one, or why one comes back; needed with *supersedes* and
             *restore*.
         restore: where a retired note says the same, bring that back.
+        candidate: nobody has looked at it; at most a WEAK answer until a reviewer approves.
     """
 
     title: str
@@ -92,6 +94,7 @@ class NewNote:
     supersedes: str = ""
     reason: str = ""
     restore: bool = False
+    candidate: bool = False
 
     def __post_init__(self) -> None:
         if self.kind not in KINDS:

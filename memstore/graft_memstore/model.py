@@ -188,6 +188,7 @@ class NewNote:
         supersedes: an id of the note that it replaces, or a piece of one; empty for none.
         reason: why it replaces another, or why one is to come back.
         restore: bring a retired note back that says the same.
+        candidate: nobody has looked at it: it waits for a reviewer.
     """
 
     title: str
@@ -204,6 +205,7 @@ class NewNote:
     supersedes: str = ""
     reason: str = ""
     restore: bool = False
+    candidate: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

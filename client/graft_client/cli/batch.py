@@ -12,7 +12,7 @@ from graft_client.times import parse_time
 
 _TEXTS = ("title", "body", "kind", "scope", "author", "supersedes", "reason")
 _TIMES = ("valid_from", "valid_to", "expires_at")
-_KNOWN = frozenset((*_TEXTS, *_TIMES, "keywords", "sources", "applies_to", "restore"))
+_KNOWN = frozenset((*_TEXTS, *_TIMES, "keywords", "sources", "applies_to", "restore", "candidate"))
 _SOURCE_FIELDS = frozenset({"kind", "locator", "project", "observed_at", "fingerprint", "id"})
 
 
@@ -74,6 +74,7 @@ def parse_note(line: bytes) -> NewNote:
         supersedes=texts.get("supersedes", ""),
         reason=texts.get("reason", ""),
         restore=_flag("restore", content),
+        candidate=_flag("candidate", content),
     )
 
 

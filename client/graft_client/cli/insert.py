@@ -3,6 +3,7 @@
 import sys
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -65,6 +66,12 @@ from graft_client.results import KINDS, Inserted, Kind, short_id
 @click.option(
     "--restore", is_flag=True, help="Where a retired note says the same, bring that back."
 )
+@click.option(
+    "--candidate",
+    is_flag=True,
+    help="Nobody has looked at it: at most a WEAK answer until a reviewer approves; with --jsonl"
+    " all of them.",
+)
 @click.option("--reason", default="", help="Why it replaces the other, or comes back.")
 @click.option("--author", help="Who writes it.  [env: GRAFT_AUTHOR]")
 @click.option("--wait", is_flag=True, help="Wait until every passage is embedded.")
@@ -91,10 +98,13 @@ def insert(session: Session, /, *, wait: bool, jsonl: str | None, **options: Any
             inserted = session.graft.insert_note(note, wait=wait)
         _write_inserted(session.output, inserted)
         return
-    if any(options[name] for name in options if name != "kind"):
+    if any(options[name] for name in options if name not in {"kind", "candidate"}):
         raise InputError("--jsonl takes everything from its lines; leave the other options out")
     with _opened(jsonl) as file, model_shown(session):
-        _insert_lines(session, file, wait=wait)
+        notes = read_notes(file)
+        if options["candidate"]:
+            notes = (replace(note, candidate=True) for note in notes)
+        _insert_lines(session, notes, wait=wait)
 
 
 def _note(
@@ -186,12 +196,12 @@ def _write_corrected(output: Output, inserted: Inserted) -> None:
         )
 
 
-def _insert_lines(session: Session, file: BinaryIO, *, wait: bool) -> None:
+def _insert_lines(session: Session, notes: Iterator[NewNote], *, wait: bool) -> None:
     stored = duplicates = answers = pending = 0
     scopes: dict[str, None] = {}
     line = ProgressLine(session.output)
     try:
-        for batch in session.graft.insert_batches(read_notes(file), wait=wait):
+        for batch in session.graft.insert_batches(notes, wait=wait):
             for inserted in batch:
                 if session.output.as_json:
                     session.output.record(inserted)

@@ -156,6 +156,7 @@ def new_note_of(message: notes_service_pb2.NewNote, field: str) -> NewNote:
         supersedes=message.supersedes,
         reason=message.reason,
         restore=message.restore,
+        candidate=message.candidate,
     )
 
 

@@ -140,6 +140,8 @@ def store_note(
     note, saying = prepared.note, Saying(caller=caller, reason=prepared.note.reason)
     if caller.actor != AGENT:
         storing = replace(storing, trust=Trust.OBSERVED)
+    if note.candidate:
+        storing = replace(storing, trust=Trust.CANDIDATE)
     if not note.supersedes:
         return _store(transaction, prepared, saying, storing, vector)
     old = find_note(transaction.connection, note.supersedes, "supersedes")

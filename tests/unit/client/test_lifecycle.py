@@ -203,6 +203,24 @@ def test_a_note_is_saved_in_the_place_of_another(
     assert refused.code == 2
 
 
+def test_what_nobody_has_looked_at_is_saved_as_a_candidate(
+    memstore: FakeState, command: Command
+) -> None:
+    lines = b'{"title": "port 2"}\n{"title": "port 3", "candidate": true}\n'
+
+    command("insert", "--title", "port 1", "--candidate")
+    command("insert", "--jsonl", "-", stdin=lines)
+    command("insert", "--jsonl", "-", "--candidate", stdin=lines)
+
+    (one,) = memstore.requests("InsertNote")
+    batches = memstore.requests("InsertNotes")
+    assert one.note.candidate  # type: ignore[attr-defined]
+    assert [[note.candidate for note in each.notes] for each in batches] == [  # type: ignore[attr-defined]
+        [False, True],
+        [True, True],
+    ]
+
+
 def test_a_person_sees_what_became_of_a_note(
     graft: Graft, memstore: FakeState, command: Command
 ) -> None:

@@ -135,6 +135,7 @@ class Room:
         self,
         notes: list[NewNote],
         *,
+        caller: Caller = AGENT,
         key: RequestKey | None = None,
         single: bool = False,
         wait: bool = False,
@@ -144,7 +145,7 @@ class Room:
         order = InsertOrder(
             notes=notes,
             key=key or self.key(),
-            caller=AGENT,
+            caller=caller,
             single=single,
             wait_for_passages=wait,
         )

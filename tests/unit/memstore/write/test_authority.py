@@ -148,6 +148,16 @@ def test_a_correction_of_a_reviewed_note_is_kept_as_a_candidate(still_room: Room
     assert found[ItemKind.CANDIDATE].note_id == stored.id
 
 
+@pytest.mark.parametrize("caller", [AGENT, REVIEWER])
+def test_what_nobody_has_looked_at_waits_whoever_saves_it(still_room: Room, caller: Caller) -> None:
+    note = NewNote(title="the port is 6432", candidate=True)
+    stored = still_room.insert_all([note], caller=caller).notes[0]
+    still_room.insert_all([NewNote(title="the port is 7000")], caller=caller)
+
+    assert stored.trust is Trust.CANDIDATE
+    assert [each.note_id for each in waiting(still_room)] == [stored.id]
+
+
 def test_an_agent_takes_back_neither_a_rejection_nor_what_a_reviewer_did(still_room: Room) -> None:
     note = still_room.insert("the port is 6432").id
     other = still_room.insert("the port is 7000").id
