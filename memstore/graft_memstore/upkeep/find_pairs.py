@@ -112,7 +112,7 @@ class PairFinder:
             if len(pairs) == count_max:
                 break
         fresh = {pair: weight for pair, weight in pairs.items() if pair not in self._seen}
-        self._seen |= fresh.keys()
+        self._seen.update(fresh)
         return fresh
 
 
