@@ -81,7 +81,7 @@ class Surveyor:
     def _placed(self, source: Source) -> Source:
         """Name a file from the top of its repository, or by its whole path outside of one."""
         typed = self._directory / source.locator
-        if not typed.exists() and (self._root / source.locator).exists():
+        if not _is_there(typed) and _is_there(self._root / source.locator):
             typed = self._root / source.locator
         try:
             real, top = PurePath(realpath(typed)), PurePath(realpath(self._root))
@@ -95,6 +95,14 @@ class Surveyor:
     @property
     def _name(self) -> str:
         return "" if self._project is None else self.projects[0]
+
+
+def _is_there(path: Path) -> bool:
+    """Tell whether a path names something; one that no file can have names nothing."""
+    try:
+        return path.exists()
+    except OSError:  # too long, or in a folder of somebody else's
+        return False
 
 
 def spend_on_answer() -> Budget:

@@ -310,10 +310,15 @@ class SimilarNote:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScopeFilter:
-    """Which scopes a read looks at: those listed, or every one."""
+    """Which scopes a read looks at: those listed, or every one.
+
+    Attributes:
+        walled: nothing may tell of notes elsewhere, not even how rare a word is there.
+    """
 
     scopes: tuple[str, ...] = ()
     all: bool = False
+    walled: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,7 +1,7 @@
 """Finds notes by their words, and by runs of letters inside them."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from graft_memstore.lexical import (
     FoldedQuestion,
@@ -16,6 +16,7 @@ from graft_memstore.store.database import Connection
 from graft_memstore.store.search import (
     Eligible,
     count_terms,
+    count_terms_inside,
     last_seq,
     search_pieces,
     search_words,
@@ -43,7 +44,11 @@ def find_by_words(
     connection: Connection, question: FoldedQuestion, eligible: Eligible, count: int
 ) -> WordHits:
     """Return at most *count* notes of those that may answer, by each of the two indexes."""
-    counts, notes = count_words(connection, question, eligible.without)
+    counts, notes = (
+        _count_inside(connection, question, eligible)
+        if eligible.scope.walled
+        else count_words(connection, question, eligible.without)
+    )
     chosen, common = choose_terms(counts)
     words = _any_of(connection, chosen, eligible, count)
     if not words:
@@ -68,6 +73,16 @@ def count_words(
     terms = terms_to_count(question)
     notes = last_seq(connection)
     counted = count_terms(connection, [match_term(term) for term in terms], notes, without)
+    return dict(zip(terms, counted, strict=True)), notes
+
+
+def _count_inside(
+    connection: Connection, question: FoldedQuestion, eligible: Eligible
+) -> tuple[dict[str, int], int]:
+    """Return the same of the notes of a wall alone."""
+    terms = terms_to_count(question)
+    inside = replace(eligible, keywords=(), keywords_min=0)
+    counted, notes = count_terms_inside(connection, [match_term(term) for term in terms], inside)
     return dict(zip(terms, counted, strict=True)), notes
 
 

@@ -14,8 +14,8 @@ from graft_memstore.recall.index import VectorIndex
 from graft_memstore.service.admission import Admission
 from graft_memstore.store import meta
 from graft_memstore.store.database import Connection
-from graft_memstore.store.event_pages import END_OF_EVENTS, EventFilter, read_event_page
-from graft_memstore.store.events import Event, Link, read_last_link
+from graft_memstore.store.event_pages import EventFilter, read_event_page
+from graft_memstore.store.events import END_OF_EVENTS, Event, Link, read_last_link
 from graft_memstore.store.profiles import Profiles
 from graft_memstore.upkeep.trail_report import ExpectedHead, TrailReport
 from graft_memstore.upkeep.verify_trail import verify_trail

@@ -7,6 +7,7 @@ from graft.memory.v1 import recall_service_pb2 as pb
 from graft.wire.characters import is_blank
 from graft.wire.errors import BadFieldError
 from graft.wire.settings import EMBED_TOKENS_MAX, EMBED_TOKENS_MIN
+from graft_memstore.model import Caller
 from graft_memstore.recall.answer import UNKNOWN_BACKGROUND, Question
 from graft_memstore.service.convert import scope_filter_of
 from graft_memstore.service.looking_back import as_of
@@ -76,6 +77,11 @@ def _question(said: Understood, scope: note_pb2.ScopeFilter) -> Question:
         scope=check_scopes(scope_filter_of(scope)),
         now_ms=0,
     )
+
+
+def asked_by(caller: Caller, question: Question) -> Question:
+    """Return *question* as one that tells its *caller* of nothing that it is not to see."""
+    return replace(question, scope=replace(question.scope, walled=bool(caller.bound)))
 
 
 def narrowed(question: Question, request: pb.RetrieveRequest) -> Question:

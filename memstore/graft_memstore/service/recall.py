@@ -42,6 +42,7 @@ from graft_memstore.service.given import Giving
 from graft_memstore.service.misses import clear_misses, list_misses
 from graft_memstore.service.questions import (
     NOTHING_TO_LOOK_FOR,
+    asked_by,
     draft_of,
     narrowed,
     question_of,
@@ -109,7 +110,8 @@ class RecallServicer(recall_service_pb2_grpc.RecallServiceServicer):
     def Query(self, request: pb.QueryRequest, context: grpc.ServicerContext) -> pb.QueryResponse:
         """Ask the gate."""
         began = self._seconds()
-        question = replace(question_of(request), context=check_context(request.context))
+        asked_for = replace(question_of(request), context=check_context(request.context))
+        question = asked_by(caller_of(context), asked_for)
         deadline = Deadline.of_call(context)
         with self._admitted(request.profile, deadline) as profile:
             embedded = self._embed(profile, question, request.embed_tokens_max, deadline)
@@ -153,7 +155,7 @@ class RecallServicer(recall_service_pb2_grpc.RecallServiceServicer):
     ) -> pb.RetrieveResponse:
         """Rank notes."""
         began = self._seconds()
-        question = narrowed(question_of(request), request)
+        question = asked_by(caller_of(context), narrowed(question_of(request), request))
         top_k = top_k_of(request)
         deadline = Deadline.of_call(context)
         with self._admitted(request.profile, deadline) as profile:
@@ -173,7 +175,7 @@ class RecallServicer(recall_service_pb2_grpc.RecallServiceServicer):
     ) -> pb.ExploreResponse:
         """Walk over the graph."""
         began = self._seconds()
-        question = begun_at(question_of(request), request)
+        question = asked_by(caller_of(context), begun_at(question_of(request), request))
         bounds = bounds_of(request)
         deadline = Deadline.of_call(context)
         with self._admitted(request.profile, deadline) as profile:
@@ -191,7 +193,7 @@ class RecallServicer(recall_service_pb2_grpc.RecallServiceServicer):
     ) -> pb.ClassifyResponse:
         """Suggest keywords."""
         began = self._seconds()
-        draft = draft_of(request)
+        draft = asked_by(caller_of(context), draft_of(request))
         deadline = Deadline.of_call(context)
         with self._admitted(request.profile, deadline) as profile:
             embedded = self._embed_title(profile, draft, deadline)

@@ -25,8 +25,6 @@ SELECT_LAST_SEQ = "SELECT max(seq) FROM events"
 # By primary key; of events that were taken out the next one counts.
 SELECT_TIME_FROM = "SELECT seq, at FROM events WHERE seq >= :seq ORDER BY seq LIMIT 1"
 
-END_OF_EVENTS = 2**62
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EventFilter:

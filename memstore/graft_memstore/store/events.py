@@ -47,6 +47,8 @@ SELECT_EVENTS_AFTER = (
     "SELECT" + COLUMNS + "FROM events WHERE seq > :after ORDER BY seq LIMIT :count_max"
 )
 
+END_OF_EVENTS = 2**62
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Event:
@@ -148,6 +150,8 @@ def read_hash(connection: apsw.Connection, seq: int) -> bytes | None:
 
 def read_event(connection: apsw.Connection, seq: int) -> Event | None:
     """Return an event, None when it is not there."""
+    if seq > END_OF_EVENTS:  # SQLite knows no such numbers
+        return None
     row = select_one(connection, SELECT_EVENT, {"seq": seq})
     return None if row is None else event_from(row)
 

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from graft_memstore.model import USER_SCOPE, NewNote, NoteId, ScopeFilter, SimilarNote
 from graft_memstore.store.database import Connection
+from graft_memstore.store.keywords import read_keywords
 from graft_memstore.store.notes import read_stored, read_titles
 from graft_memstore.visibility import View
 from graft_memstore.write.retelling import retells, share_of
@@ -51,8 +52,10 @@ def compare_with_given(
         if stored is None:
             continue
         text = stored.title, stored.body
-        if plain and stored.kind is note.kind and retells(note.title, note.body, text):
-            return Recalled(piece_of=note_id)
+        if plain and stored.kind is note.kind:
+            keywords = (*note.keywords, *read_keywords(connection, [note_id]).get(note_id, ()))
+            if retells(note.title, note.body, text, keywords):
+                return Recalled(piece_of=note_id)
         share = share_of(note.title, note.body, text)
         if share >= ALIKE_SHARE:
             similarity = min(share, SHARE_MAX)

@@ -105,6 +105,7 @@ def test_sources_are_named_from_the_top_of_the_project_wherever_one_stands(proje
         Source(kind="commit", locator=head[:10]),
         Source(kind="commit", locator=f"{head[:10]}:src/pool.py"),
         Source(kind="url", locator="https://x"),
+        Source(kind="file", locator="x" * 5000),
     ]
 
     found = surveyor(project / "src").complete(given, plenty())
@@ -116,6 +117,7 @@ def test_sources_are_named_from_the_top_of_the_project_wherever_one_stands(proje
         (head[:10], OURS, f"git:{head}"),
         (f"{head[:10]}:src/pool.py", OURS, f"git:{blob}"),
         ("https://x", "", ""),
+        (f"src/{'x' * 5000}", OURS, ""),
     ]
     again = surveyor(project)
     assert [again.look(each, plenty()).fingerprint for each in found[:5]] == [

@@ -2,6 +2,7 @@
 
 import uuid
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import grpc
@@ -109,11 +110,10 @@ def test_every_refusal_has_its_own_reason_and_the_state_as_it_is(stubs: Stubs) -
     known = refused(lambda: insert(stubs, "port 1"))
     assert known[:2] == ("KNOWN_TEXT", not_now)
     assert known[2] == {"state": "superseded", "note_id": first, "head": second}
-    no_event = pb.UndoEventRequest(event=999, **why)
-    assert refused(lambda: stubs.lifecycle.UndoEvent(no_event, timeout=SECONDS))[:2] == (
-        "EVENT_NOT_FOUND",
-        grpc.StatusCode.NOT_FOUND,
-    )
+    for number in (0, 999, 2**63, 2**64 - 1):
+        no_event = pb.UndoEventRequest(event=number, **why)
+        told = refused(partial(stubs.lifecycle.UndoEvent, no_event, timeout=SECONDS))
+        assert told[:2] == ("EVENT_NOT_FOUND", grpc.StatusCode.NOT_FOUND)
     first_event = pb.UndoEventRequest(event=1, **why)
     last = refused(lambda: stubs.lifecycle.UndoEvent(first_event, timeout=SECONDS))
     assert last[0] == "NOT_LAST_CHANGE"

@@ -383,6 +383,26 @@ def test_a_long_scope_is_bound_whole(two: Two, room: Room) -> None:
     assert two.stubs.notes.GetNote(request, timeout=WAIT_SECONDS, metadata=metadata).note.id
 
 
+def test_no_answer_tells_whether_a_word_stands_elsewhere(two: Two) -> None:
+    query = "/graft.memory.v1.RecallService/Query"
+
+    everywhere = note_pb2.ScopeFilter(all=True)
+    # As long as the word of theirs, and as near to nothing that is ours.
+    here, nowhere = (
+        two.call(query, two.request(query, text=f"staging pooler port {word}", scope=everywhere))
+        for word in (WORD, "tenast")
+    )
+
+    assert isinstance(here, recall_service_pb2.QueryResponse)
+    assert isinstance(nowhere, recall_service_pb2.QueryResponse)
+    told, control = (
+        {each.name: each.value for each in answer.signals} for answer in (here, nowhere)
+    )
+    for name in ("coverage", "missing", "missing_rarest", "uncovered_rarest", "shared"):
+        assert told[name] == pytest.approx(control[name]), name
+    assert told["missing"] == 0.0
+
+
 def test_what_others_were_given_is_not_recalled_for_whoever_is_bound(two: Two) -> None:
     get = "/graft.memory.v1.NotesService/GetNote"
     user = insert(two, bound=False, title="The dashboard shows the pool after a query")
