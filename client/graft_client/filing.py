@@ -120,9 +120,9 @@ class Filing:
             events += done.events
         return SourcesRefreshed(sources=looked, events=events)
 
-    def scopes(self) -> tuple[ScopeSummary, ...]:
-        """List the scopes that hold notes."""
-        choice = self._calls.read_scopes(ALL_SCOPES)
+    def scopes(self, *, scope: str | AllScopes = ALL_SCOPES) -> tuple[ScopeSummary, ...]:
+        """List the scopes that hold notes, all of them unless one is named."""
+        choice = self._calls.read_scopes(scope)
         operation = scope_operations.list_scopes(self._calls.profile, choice)
         return self._connection.call(operation, self._seconds)
 
@@ -243,9 +243,9 @@ class AsyncFiling:
             events += done.events
         return SourcesRefreshed(sources=looked, events=events)
 
-    async def scopes(self) -> tuple[ScopeSummary, ...]:
-        """List the scopes that hold notes."""
-        choice = self._calls.read_scopes(ALL_SCOPES)
+    async def scopes(self, *, scope: str | AllScopes = ALL_SCOPES) -> tuple[ScopeSummary, ...]:
+        """List the scopes that hold notes, all of them unless one is named."""
+        choice = self._calls.read_scopes(scope)
         operation = scope_operations.list_scopes(self._calls.profile, choice)
         return await self._connection.call(operation, self._seconds)
 

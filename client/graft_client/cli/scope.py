@@ -7,7 +7,7 @@ from graft_client.cli.options import GraftCommand, GraftGroup
 from graft_client.cli.output import printable
 from graft_client.cli.session import Session, with_session
 from graft_client.cli.words import count_of
-from graft_client.scope import read_scopes, write_scope
+from graft_client.scope import ALL_SCOPES, read_scopes, write_scope
 
 
 @click.group(cls=GraftGroup)
@@ -25,11 +25,13 @@ def scope() -> None:
 def list_scopes(session: Session) -> None:
     """List the scopes that hold notes, with how many searches show and do not show.
 
+    All of them, unless --scope names one.
+
     \b
     Example:
         graft scope list
     """
-    found = session.graft.filing.scopes()
+    found = session.graft.filing.scopes(scope=session.read_scope or ALL_SCOPES)
     if session.output.as_json:
         for each in found:
             session.output.record(each)

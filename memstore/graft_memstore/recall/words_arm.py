@@ -16,7 +16,7 @@ from graft_memstore.store.database import Connection
 from graft_memstore.store.search import (
     Eligible,
     count_terms,
-    count_terms_inside,
+    find_terms,
     last_seq,
     search_pieces,
     search_words,
@@ -44,11 +44,9 @@ def find_by_words(
     connection: Connection, question: FoldedQuestion, eligible: Eligible, count: int
 ) -> WordHits:
     """Return at most *count* notes of those that may answer, by each of the two indexes."""
-    counts, notes = (
-        _count_inside(connection, question, eligible)
-        if eligible.scope.walled
-        else count_words(connection, question, eligible.without)
-    )
+    counts, notes = count_words(connection, question, eligible.without)
+    if eligible.scope.walled:
+        counts = _known_inside(connection, counts, eligible)
     chosen, common = choose_terms(counts)
     words = _any_of(connection, chosen, eligible, count)
     if not words:
@@ -76,14 +74,16 @@ def count_words(
     return dict(zip(terms, counted, strict=True)), notes
 
 
-def _count_inside(
-    connection: Connection, question: FoldedQuestion, eligible: Eligible
-) -> tuple[dict[str, int], int]:
-    """Return the same of the notes of a wall alone."""
-    terms = terms_to_count(question)
+def _known_inside(
+    connection: Connection, counts: Mapping[str, int], eligible: Eligible
+) -> dict[str, int]:
+    """Return *counts* with nothing of words that no note inside the wall holds."""
     inside = replace(eligible, keywords=(), keywords_min=0)
-    counted, notes = count_terms_inside(connection, [match_term(term) for term in terms], inside)
-    return dict(zip(terms, counted, strict=True)), notes
+    found = find_terms(connection, [match_term(term) for term in counts], inside)
+    return {
+        term: count if known else 0
+        for (term, count), known in zip(counts.items(), found, strict=True)
+    }
 
 
 def _any_of(

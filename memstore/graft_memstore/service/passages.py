@@ -95,7 +95,7 @@ _PASSAGES = {
         "Retrieve": _FILTERED,
         "Explore": _FILTERED,
         "Classify": _OPEN,
-        "Explain": Passage(receipt="receipt", drops=("looked_at", "withheld")),
+        "Explain": Passage(receipt="receipt", drops=("looked_at", "withheld"), hides=("event",)),
         "ConfirmAnswer": Passage(receipt="receipt"),
         "ListMisses": _OPEN,
         "ClearMisses": _OPEN,

@@ -85,31 +85,20 @@ FROM json_each(:matches) AS term
 ORDER BY term.key
 """
 
-# By rowid, of the notes that hold the term.
-SELECT_TERM_COUNTS_INSIDE = timed(
+# By rowid, of the notes that hold the term, until one may answer.
+SELECT_TERMS_INSIDE = timed(
     ELIGIBLE  # noqa: S608 - joined at import, from constants alone
     + """
-SELECT (
-    SELECT count(*)
-    FROM (
-        SELECT eligible.seq
-        FROM notes_fts
-        CROSS JOIN eligible ON eligible.seq = notes_fts.rowid
-        WHERE notes_fts MATCH term.value
-        LIMIT :count_max
-    )
+SELECT EXISTS (
+    SELECT 1
+    FROM notes_fts
+    CROSS JOIN eligible ON eligible.seq = notes_fts.rowid
+    WHERE notes_fts MATCH term.value
 )
 FROM json_each(:matches) AS term
 ORDER BY term.key
 """
 )
-
-# notes_by_scope
-SELECT_NOTES_OF_SCOPES = """
-SELECT count(*)
-FROM json_each(:scopes) AS asked
-CROSS JOIN notes INDEXED BY notes_by_scope ON notes.scope = asked.value
-"""
 
 SELECT_LAST_SEQ = "SELECT ifnull(max(seq), 0) FROM notes"
 
@@ -313,20 +302,13 @@ def count_terms(
     ]
 
 
-def count_terms_inside(
+def find_terms(
     connection: apsw.Connection, matches: Sequence[str], eligible: Eligible
-) -> tuple[list[int], int]:
-    """Return in how many notes that may answer each expression is found, and how many there are.
-
-    None is counted further than `TERM_COUNT_MAX`.
-    """
-    parameters = eligible.parameters(matches=json.dumps(matches), count_max=TERM_COUNT_MAX)
-    rows = select(connection, SELECT_TERM_COUNTS_INSIDE.at(eligible.known_at_ms), parameters)
-    counts = [int(count) for (count,) in rows]
-    row = select_one(
-        connection, SELECT_NOTES_OF_SCOPES, {"scopes": json.dumps(eligible.scope.scopes)}
-    )
-    return counts, int(row[0]) if row else 0
+) -> list[bool]:
+    """Tell of each FTS5 expression whether a note that may answer holds it."""
+    parameters = eligible.parameters(matches=json.dumps(matches))
+    rows = select(connection, SELECT_TERMS_INSIDE.at(eligible.known_at_ms), parameters)
+    return [bool(found) for (found,) in rows]
 
 
 def last_seq(connection: apsw.Connection) -> int:
