@@ -240,7 +240,9 @@ def _tell(output: Output, decided: Decided) -> None:
 
 
 def _row(item: ReviewItem) -> tuple[str, ...]:
-    about = f"{short_id(item.note.id)}  {item.note.title}" if item.note else item.scope
+    about = f"{_keywords(item)} in {item.scope}" if _keywords(item) else item.scope
+    if item.note is not None:
+        about = f"{short_id(item.note.id)}  {item.note.title}"
     if item.other is not None:
         about += f" | {short_id(item.other.id)}  {item.other.title}"
     return (str(item.item), item.kind, day_and_time(item.opened_at), about, item.decision or "")
@@ -251,6 +253,8 @@ def _show(output: Output, item: ReviewItem) -> None:
     facts = [
         ("since", day_and_time(item.opened_at)),
         ("proposed", _proposed(item)),
+        ("keyword", _keywords(item)),
+        ("source", _source(item)),
         ("because", item.reason),
         ("session", item.session),
         ("times", _times(item)),
@@ -292,6 +296,21 @@ def _proposed(item: ReviewItem) -> str:
     parts = [str(item.detail["verb"])]
     parts += [f"{name} {item.detail[name]}" for name in ("event", "times") if name in item.detail]
     return " ".join(parts)
+
+
+def _keywords(item: ReviewItem) -> str:
+    """Say which keyword is to be replaced by which; empty where none is."""
+    if item.kind != "keyword-variant":
+        return ""
+    return f"{item.detail.get('variant', '')} -> {item.detail.get('keep', '')}"
+
+
+def _source(item: ReviewItem) -> str:
+    """Name the source that is not as it was; empty where it is about none."""
+    if item.note is None or "source" not in item.detail:
+        return ""
+    known = (each for each in item.note.sources if each.id == item.detail["source"])
+    return "".join(f"{each.kind}:{each.locator}" for each in known)
 
 
 def _times(item: ReviewItem) -> str:

@@ -185,6 +185,28 @@ def test_the_queue_is_listed_and_shown_to_anybody(command: Command, memstore: Fa
     assert "OpenReviewSession" not in [name for name, _ in memstore.received]
 
 
+def test_a_person_sees_which_keyword_or_source_it_is_about(
+    command: Command, memstore: FakeState
+) -> None:
+    source = note_pb2.Source(kind=note_pb2.SOURCE_KIND_FILE, locator="conf.py", id=7)
+    note = note_pb2.Note(id="0" * 31 + "1", title="the port is 6432", sources=[source])
+    memstore.queue.items += [
+        pb.ReviewItem(
+            item=1,
+            kind=pb.REVIEW_KIND_KEYWORD_VARIANT,
+            scope="user",
+            detail='{"variant": "pools", "keep": "pool"}',
+        ),
+        pb.ReviewItem(
+            item=2, kind=pb.REVIEW_KIND_CHANGED_SOURCE, note=note, detail='{"source": 7}'
+        ),
+    ]
+
+    assert "pools -> pool in user" in command("review", "list").out
+    assert "pools -> pool" in command("review", "show", "1").out
+    assert "file:conf.py" in command("review", "show", "2").out
+
+
 def test_where_there_is_a_reviewer_erasing_takes_the_passphrase(
     home: Path, place: Path, keyboard: Keyboard, memstore: FakeState
 ) -> None:
