@@ -45,6 +45,31 @@ _CLAUSE = re.compile(r"[,;:()]|\s-\s")
 _TOKEN = re.compile(r"[^\W_]+(?:[.\-/][^\W_]+)*")
 _VALUE = re.compile(r"v?\d+(?:[.,:]\d+)*(?:%|[a-z]{1,3})?")
 _LINE = "\n"
+
+_NUMBERS = {
+    "2": "two twice zwei zweimal deux dos",
+    "3": "three thrice drei dreimal trois tres tre",
+    "4": "four vier quatre cuatro quattro",
+    "5": "five funf cinq cinco cinque",
+    "6": "six sechs seis",
+    "7": "seven sieben siete sette",
+    "8": "eight acht huit ocho otto",
+    "9": "nine neun nueve nove",
+    "10": "ten zehn dix diez dieci",
+    "11": "eleven elf",
+    "12": "twelve zwolf douze doce dodici",
+    "15": "fifteen funfzehn quinze quince quindici",
+    "20": "twenty zwanzig vingt veinte venti",
+    "30": "thirty dreissig trente treinta trenta",
+    "40": "forty vierzig quarante cuarenta quaranta",
+    "50": "fifty funfzig cinquante cincuenta cinquanta",
+    "60": "sixty sechzig soixante sesenta sessanta",
+    "100": "hundred hundert ciento cento",
+    "1000": "thousand tausend mille mil",
+}
+NUMBER_WORDS = {word: value for value, words in _NUMBERS.items() for word in words.split()}
+"""Numbers as they are written out, folded; not those that are other words as well, in another
+language too: one, due, once, sei, neuf."""
 _HAS_DIGIT = re.compile(r"\d")
 
 
@@ -246,6 +271,8 @@ def _part(token: str) -> tuple[_Part, str]:
     """Return what a token is to a sentence, and as what it is compared."""
     if token in NEGATIONS:
         return _Part.NEGATION, token
+    if token in NUMBER_WORDS:
+        return _Part.VALUE, NUMBER_WORDS[token]
     if _VALUE.fullmatch(token):
         return _Part.VALUE, token.removeprefix("v")
     if _HAS_DIGIT.search(token):
