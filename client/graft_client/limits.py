@@ -48,6 +48,9 @@ CONFIRM_BYTES_MAX = 64 << 20
 CONFIRM_SECONDS = 1.0
 CONFIRM_WITHIN_SECONDS = 60
 GIVEN_SECONDS = 3_600
+ANSWER_TOKENS = 4_000
+ANSWER_TOKENS_MIN = 200
+ANSWER_TOKENS_MAX = 100_000
 RETOLD_CHARS_MAX = 32 * 1024
 HEAD_BYTES_MAX = 4 << 10
 FLAWS_MAX = 100
@@ -138,6 +141,11 @@ LIMITS: tuple[Limit, ...] = (
         "files that are looked at for one answer",
         f"{CONFIRM_BYTES_MAX >> 20} MiB and {CONFIRM_SECONDS:.0f} s, told of within"
         f" {CONFIRM_WITHIN_SECONDS} s",
+    ),
+    Limit(
+        "one answer of a tool of `graft mcp`",
+        f"about {ANSWER_TOKENS:,} tokens; {ANSWER_TOKENS_MIN} to {ANSWER_TOKENS_MAX:,} with"
+        " --max-tokens",
     ),
     Limit("sources that are told of at once", f"{FINDINGS_MAX}"),
     Limit(

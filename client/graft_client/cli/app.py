@@ -52,6 +52,7 @@ COMMANDS = {
     "stop": Entry("daemons", "stop"),
     "status": Entry("daemons", "status"),
     "doctor": Entry("doctor", "doctor"),
+    "mcp": Entry("mcp_server", "mcp"),
     "config": Entry("config", "config"),
     "completion": Entry("completion", "completion"),
     "demo": Entry("demo", "demo"),
