@@ -281,15 +281,15 @@ def test_a_scope_that_was_moved_agrees_and_one_that_was_written_over_does_not(
         assert room.verify().ok
         path = room.profile.path
     tamper(path, f"UPDATE notes SET scope = 'user' WHERE id = '{moved}'")  # noqa: S608
-    tamper(path, "UPDATE tombstones SET scope = 'user'")
+    tamper(path, "UPDATE tombstones SET scope = 'user' WHERE scope = 'project:new'")
 
     report = verified(tmp_path)
 
     told = [(flaw.table, flaw.row) for flaw in report.flaws]
-    assert told == [("notes", moved), ("tombstones", "1")]
+    assert told == [("notes", moved), ("tombstones", "2")]
 
 
-def test_a_rejection_that_moves_alone_is_on_record(tmp_path: Path) -> None:
+def test_a_rejection_that_comes_to_bind_a_scope_alone_is_on_record(tmp_path: Path) -> None:
     with open_room(tmp_path, watched=False) as room:
         text = NewNote(title="port 80", scope="project:old")
         gone = room.insert(note=text).id
