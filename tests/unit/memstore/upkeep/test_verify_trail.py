@@ -126,6 +126,21 @@ ATTACKS = {
     "a keyword renamed": of(
         "note_keywords", "{port}", "UPDATE keywords SET keyword = 'x' WHERE keyword = 'port'"
     ),
+    "an oracle that is none": of(
+        "note_states", "1", "UPDATE note_states SET oracle = 'x' WHERE state_id = 1"
+    ),
+    "an oracle of no kind": of(
+        "note_states", "1", "UPDATE note_states SET oracle = '{{}}' WHERE state_id = 1"
+    ),
+    "a trust that there is not": of(
+        "note_states",
+        "1",
+        "PRAGMA ignore_check_constraints = ON;"
+        "UPDATE note_states SET trust = 'sworn' WHERE state_id = 1",
+    ),
+    "a threshold that is none": of(
+        "meta", "gate threshold", "INSERT INTO meta (name, value) VALUES ('gate_strong', 'x')"
+    ),
     "a source": of("note_sources", "{port}", "UPDATE sources SET locator = 'x'"),
     "a fingerprint": of("note_sources", "{port}", "UPDATE note_sources SET fingerprint = 'x'"),
     "a range": of("note_applies", "{port}", "DELETE FROM note_applies"),
