@@ -83,10 +83,10 @@ def current(session: Session) -> None:
 @click.option("--yes", is_flag=True, help="Do not ask.")
 @with_session
 def move(session: Session, old: str, new: str, reason: str, dry_run: bool, yes: bool) -> None:
-    """Move every note of the scope OLD to the scope NEW, and the rejections that bind it.
+    """Move every note of the scope OLD to the scope NEW; what OLD rejected, NEW rejects too.
 
-    A note whose text was rejected in NEW stays. Moving NEW to OLD brings back what was in NEW
-    before as well.
+    A note whose text was rejected or taken out of use in NEW stays. Moving NEW to OLD brings back
+    what was in NEW before as well.
 
     \b
     Example:
@@ -102,10 +102,10 @@ def move(session: Session, old: str, new: str, reason: str, dry_run: bool, yes: 
         return
     verb = "would move" if dry_run else "moved"
     output.line(
-        f"{verb} {count_of(moved.moved, 'note')} and {count_of(moved.rejections, 'rejection')} "
-        f"to {printable(new)}"
+        f"{verb} {count_of(moved.moved, 'note')} to {printable(new)}, where "
+        f"{count_of(moved.rejections, 'more rejection')} count"
     )
     if moved.left:
-        output.line(f"  {count_of(moved.left, 'note')} stay: their text was rejected there")
+        output.line(f"  {count_of(moved.left, 'note')} stay: there their text is out of use")
     if moved.duplicates:
         output.line(f"  {count_of(moved.duplicates, 'note')} say what an active note there says")

@@ -83,11 +83,16 @@ AND NOT EXISTS (SELECT 1 FROM note_sources WHERE source_id = sources.source_id)
 
 
 def add_sources(
-    connection: apsw.Connection, note_id: NoteId, sources: Iterable[Source], known_from_ms: int
+    connection: apsw.Connection,
+    note_id: NoteId,
+    sources: Iterable[Source],
+    known_from_ms: int,
+    *,
+    renew: bool = True,
 ) -> int:
     """Give a note *sources*, looked at now; return how many it did not have so before.
 
-    One that it has gets the new fingerprint, if there is one.
+    One that it has gets the new fingerprint, if there is one and *renew* lets it.
     """
     added = 0
     for source in sources:
@@ -106,7 +111,7 @@ def add_sources(
                 "known_from": known_from_ms,
             },
         )
-        if not fresh and source.fingerprint:
+        if not fresh and renew and source.fingerprint:
             finding = Finding(source_id=row[0], fingerprint=source.fingerprint)
             fresh = renew_source(connection, note_id, finding, known_from_ms)
         added += fresh

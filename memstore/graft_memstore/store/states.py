@@ -54,12 +54,12 @@ ORDER BY state_id
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StateRow:
-    """A row of a note's states, as it stands in the table."""
+    """A row of a note's states, as it stands in the table; *state* None: it is none."""
 
     state_id: int
     event: EventSeq
     known_to_ms: int | None
-    state: NoteState
+    state: NoteState | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -171,7 +171,14 @@ def read_states_of(connection: apsw.Connection, note_id: NoteId) -> list[StateRo
             state_id=row[0],
             event=EventSeq(row[1]),
             known_to_ms=row[2],
-            state=state_from(row[3:]),
+            state=_state_or_none(row[3:]),
         )
         for row in rows
     ]
+
+
+def _state_or_none(row: Row) -> NoteState | None:
+    try:
+        return state_from(row)
+    except (KeyError, TypeError, ValueError):
+        return None

@@ -31,6 +31,13 @@ WHERE words_hash = :words_hash AND scope IN (:scope, :user_scope) AND lifted_at 
 LIMIT 1
 """
 
+# tombstones_by_words, read whole: there are few rejections.
+SELECT_WORDS_REJECTED = """
+SELECT 1 FROM tombstones INDEXED BY tombstones_by_words
+WHERE words_hash IS NOT NULL AND lifted_at IS NULL AND scope = :scope
+LIMIT 1
+"""
+
 SELECT_TOMBSTONE = """
 SELECT tombstone_id, value_hash, scope FROM tombstones
 WHERE tombstone_id = :tombstone_id AND lifted_at IS NULL
@@ -126,6 +133,11 @@ def find_rejected_words(
     """Return what rejected something of just these words for *scope*, None where nothing did."""
     wanted: Parameters = {"words_hash": words_hash, "scope": scope, "user_scope": USER_SCOPE}
     return _rejection(select_one(connection, SELECT_TOMBSTONE_BY_WORDS, wanted))
+
+
+def rejects_words(connection: apsw.Connection, scope: str) -> bool:
+    """Tell whether a rejection of *scope* itself goes by words."""
+    return select_one(connection, SELECT_WORDS_REJECTED, {"scope": scope}) is not None
 
 
 def read_rejection(connection: apsw.Connection, tombstone_id: int) -> Rejection | None:

@@ -21,8 +21,13 @@ GREEK_LOOK_ALIKES = dict(zip(_GREEK_LETTERS, "abezhikvoptyx", strict=True))
 """As `LOOK_ALIKES`, but only in a word that has Latin letters too: alone they are symbols. Mu is
 not among them, so that 5 µs never equals 5 ms."""
 
-_CYRILLIC = str.maketrans(
-    LOOK_ALIKES | {letter.upper(): latin.upper() for letter, latin in LOOK_ALIKES.items()}
+# Hyphens of several kinds, the dash between numbers and the minus sign; writing programs and models
+# put them where a keyboard has one. The long dash is another mark.
+_HYPHENS = "\u2010\u2011\u2012\u2013\u2212"
+_ALIKE = str.maketrans(
+    LOOK_ALIKES
+    | {letter.upper(): latin.upper() for letter, latin in LOOK_ALIKES.items()}
+    | dict.fromkeys(_HYPHENS, "-")
 )
 _GREEK = str.maketrans(
     GREEK_LOOK_ALIKES
@@ -94,7 +99,7 @@ def _line_ends_and_tabs(found: re.Match[str]) -> str:
 
 
 def _latin(text: str) -> str:
-    return _MIXED_WORD.sub(_latin_word, text.translate(_CYRILLIC))
+    return _MIXED_WORD.sub(_latin_word, text.translate(_ALIKE))
 
 
 def _latin_word(found: re.Match[str]) -> str:

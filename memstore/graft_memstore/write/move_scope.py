@@ -1,24 +1,29 @@
 """Moves the notes of one scope to another, in one transaction with an event for each."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from blake3 import blake3
 
 from graft.wire.errors import BadFieldError, WrongStateError
 from graft_memstore.model import Caller, EventSeq, ScopeFilter
 from graft_memstore.store.chain import EventDraft
+from graft_memstore.store.database import Connection
 from graft_memstore.store.edges_pending import ask_for_edges
+from graft_memstore.store.notes import read_stored
 from graft_memstore.store.profile import Index, Profile
 from graft_memstore.store.scope_moves import (
     Movable,
-    count_moving_rejections,
+    copy_rejections,
+    count_rejections_to_come,
+    move_items,
     move_note,
-    move_rejections,
     read_movable,
 )
+from graft_memstore.store.tombstones import find_rejected_words, rejects_words
 from graft_memstore.store.transaction import Transaction
 from graft_memstore.write.receipts import Reply, RequestKey, recall_reply, remember_reply
+from graft_memstore.write.restatement import words_hash
 from graft_memstore.write.state_change import Saying
 from graft_memstore.write.validate import check_reason, check_scopes
 
@@ -60,8 +65,8 @@ def move_scope(profile: Profile[Index], order: MoveOrder, wait_seconds: float) -
         raise BadFieldError("to", f"{order.target!r} is where the notes are; name another scope")
     if order.dry_run:
         with profile.snapshot() as connection:
-            found = read_movable(connection, order.source, order.target)
-            rejections = count_moving_rejections(connection, order.source, order.target)
+            found = _movable(connection, order)
+            rejections = count_rejections_to_come(connection, order.source, order.target)
         return _counted(_some(found, order.source), rejections)
     saying = Saying(caller=order.saying.caller, reason=check_reason(order.saying.reason))
     reply = profile.write(lambda transaction: _move(transaction, order, saying), wait_seconds)
@@ -73,7 +78,7 @@ def _move(transaction: Transaction, order: MoveOrder, saying: Saying) -> Reply:
     earlier = recall_reply(connection, order.key, transaction.at_ms)
     if earlier is not None:
         return earlier
-    found = _some(read_movable(connection, order.source, order.target), order.source)
+    found = _some(_movable(connection, order), order.source)
     # Where it was is nowhere else on record.
     reason = f"{order.source} -> {order.target}: {saying.reason}"
     event = 0
@@ -84,7 +89,8 @@ def _move(transaction: Transaction, order: MoveOrder, saying: Saying) -> Reply:
         move_note(connection, each.note_id, order.target)
         # Where it stands now it has other neighbours.
         ask_for_edges(connection, each.note_id)
-    rejections = move_rejections(connection, order.source, order.target)
+    rejections = copy_rejections(connection, order.source, order.target)
+    move_items(connection, order.source, order.target)
     if rejections and not event:
         event = _record(transaction, saying.caller, reason)
     for tombstone_id in rejections:
@@ -101,10 +107,35 @@ def _move(transaction: Transaction, order: MoveOrder, saying: Saying) -> Reply:
     return reply
 
 
+def _movable(connection: Connection, order: MoveOrder) -> list[Movable]:
+    """Return all notes of a scope, and how each would fare where it is to go."""
+    found = read_movable(connection, order.source, order.target)
+    if not rejects_words(connection, order.target):
+        return found
+    return [
+        replace(each, refused=True)
+        if each.shown and not each.refused and _restates(connection, each, order.target)
+        else each
+        for each in found
+    ]
+
+
+def _restates(connection: Connection, note: Movable, scope: str) -> bool:
+    """Tell whether an insert of a note into *scope* would be held for its words.
+
+    What was rejected for every scope bound the note where it was, and somebody let it pass there.
+    """
+    stored = read_stored(connection, note.note_id)
+    assert stored is not None, "it was read a moment ago"
+    words = words_hash(stored.title, stored.body)
+    rejection = None if words is None else find_rejected_words(connection, words, scope)
+    return rejection is not None and rejection.scope == scope
+
+
 def _record(
     transaction: Transaction, caller: Caller, reason: str, note: Movable | None = None
 ) -> EventSeq:
-    """Record that a note was moved, or that rejections alone were."""
+    """Record that a note was moved, or that nothing but rejections came to bind a scope."""
     return transaction.record(
         EventDraft(
             caller=caller,

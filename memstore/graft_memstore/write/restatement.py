@@ -16,6 +16,8 @@ _EMPTY_WORDS = (
     "have had do does did will would can could should shall must may might please note just also "
     "so then now currently actually really very indeed simply which who and as of to in on at by "
     "for with into "
+    "it's that's there's here's he's she's you're we're they're i'm "
+    "basically essentially however therefore thus hence kindly fyi btw ok okay hey "
     # Italian
     "il lo la i gli le un uno una di del dello della dei degli delle al allo alla ai agli alle da "
     "dal dalla nel nello nella nei nelle sul sulla e ed che sono del in con su per "

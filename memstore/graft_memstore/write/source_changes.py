@@ -78,6 +78,8 @@ def add_note_sources(
     Raises:
         BadFieldError: a source, the id or the reason cannot be taken, or there are too many.
         WrongStateError: the note is out of use or rejected.
+        NotAllowedError: one that it has is another now, a reviewer verified the note, and the
+            caller is none.
         ServiceError: see `find_note` and `Profile.write`.
     """
     (key, saying), checked = said, check_sources(sources)
@@ -91,10 +93,15 @@ def add_note_sources(
             return earlier
         present = read_present(connection, find_note(connection, piece))
         _check_active(present)
+        before = read_sources(connection, [present.id]).get(present.id, ())
         added = add_sources(connection, present.id, checked, transaction.at_ms)
-        count = len(read_sources(connection, [present.id])[present.id])
-        if count > SOURCES_MAX:
-            raise BadFieldError("sources", f"it would have {count}; {SOURCES_MAX} at most")
+        now = read_sources(connection, [present.id])[present.id]
+        if len(now) > SOURCES_MAX:
+            raise BadFieldError("sources", f"it would have {len(now)}; {SOURCES_MAX} at most")
+        was = {each.source_id: each.fingerprint for each in before}
+        if any(was.get(each.source_id, each.fingerprint) != each.fingerprint for each in now):
+            # To add what is there, found as it is now, is to refresh it.
+            _check_may_refresh(present, saying)
         event = _record(transaction, present, ACTION_ADD, saying) if added else 0
         reply = {"id": present.id, "added": added, "event": event}
         remember_reply(connection, key, reply, transaction.at_ms)

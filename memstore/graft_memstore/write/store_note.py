@@ -2,9 +2,9 @@
 
 from dataclasses import dataclass, replace
 
-from graft.wire.errors import RejectedTextError
+from graft.wire.errors import NotAllowedError, RejectedTextError
 from graft_memstore.ids import NewId
-from graft_memstore.lifecycle import AGENT, Ruling, Verb, ruling_of
+from graft_memstore.lifecycle import AGENT, REVIEWER, Ruling, Verb, is_protected, ruling_of
 from graft_memstore.model import (
     Caller,
     EventSeq,
@@ -360,11 +360,26 @@ def _add_to_piece(
 def _add_to(
     transaction: Transaction, note_id: NoteId, prepared: PreparedNote, caller: Caller
 ) -> StoredReply:
-    """Give the note that is there the new keywords, sources and ranges."""
+    """Give the note that is there the new keywords, sources and ranges.
+
+    Raises:
+        NotAllowedError: a reviewer verified it, it would apply to something else, and the caller is
+            none.
+    """
     connection, note = transaction.connection, prepared.note
+    state = read_state(connection, note_id)
+    assert state is not None, "every note has a present state"
+    reviewed = is_protected(state) and caller.actor != REVIEWER
     keywords = add_keywords(connection, note_id, note.keywords, transaction.at_ms)
-    sources = add_sources(connection, note_id, note.sources, transaction.at_ms)
+    # That it still holds for what its sources are now is the reviewer's to say.
+    sources = add_sources(connection, note_id, note.sources, transaction.at_ms, renew=not reviewed)
     ranges = set_applies_to(connection, note_id, prepared.applies_to, transaction.at_ms)
+    if ranges and reviewed:
+        raise NotAllowedError(
+            f"a reviewer verified note {note_id}, which says this, so a reviewer alone says what "
+            "it applies to; leave that out",
+            metadata={"note_id": note_id},
+        )
     event = 0
     if keywords or sources or ranges:
         event = transaction.record(
@@ -378,6 +393,4 @@ def _add_to(
     if keywords:
         fold_again(connection, note_id)
         ask_for_edges(connection, note_id)
-    state = read_state(connection, note_id)
-    assert state is not None, "every note has a present state"
     return StoredReply(id=note_id, duplicate=True, state=state, scope=note.scope, event=event)

@@ -18,7 +18,7 @@ from graft.memory.v1 import (
 )
 from graft.wire.errors import Refusal, read_refusal
 from graft_memstore.lifecycle import Verb
-from graft_memstore.model import NewNote
+from graft_memstore.model import USER_SCOPE, NewNote
 
 KNOWN, OTHER = "blake3:" + "a" * 64, "blake3:" + "b" * 64
 OLD, NEW = "project:/home/me/app", "project:example.org/app"
@@ -199,7 +199,42 @@ def move(source: str, target: str, *, dry_run: bool = False) -> scopes_service_p
     return request
 
 
-def test_a_scope_is_moved_with_its_rejections_but_brings_none_back(
+def save(title: str, scope: str) -> notes_service_pb2.InsertNoteRequest:
+    note = notes_service_pb2.NewNote(title=title, scope=scope)
+    return notes_service_pb2.InsertNoteRequest(request_id=request_id(), note=note)
+
+
+@pytest.mark.parametrize("scope", [OLD, USER_SCOPE])
+def test_no_move_lifts_a_rejection(stubs: Stubs, room: Room, scope: str) -> None:
+    wrong = room.insert(note=NewNote(title="the cache may be shared", scope=scope))
+    room.change(Verb.REJECT, wrong.id)
+
+    stubs.scopes.MoveScope(move(scope, NEW), timeout=WAIT_SECONDS)
+
+    for each in (scope, NEW):
+        told = refused(stubs.notes.InsertNote, save("THE cache may be shared", each))
+        assert told.reason == "REJECTED_TEXT"
+    assert room.verify().ok
+
+
+def test_what_an_insert_would_not_let_in_stays_where_it_is(stubs: Stubs, room: Room) -> None:
+    wrong = room.insert(note=NewNote(title="rows without address are skipped", scope=NEW))
+    room.change(Verb.REJECT, wrong.id)
+    worded = room.insert(note=NewNote(title="skipped are rows without address", scope=OLD)).id
+    before = room.insert(note=NewNote(title="the pooler has port 6432", scope=NEW)).id
+    after = room.insert(note=NewNote(title="the pooler has port 7000", scope=NEW)).id
+    room.change(Verb.SUPERSEDE, before, by=after)
+    again = room.insert(note=NewNote(title="the pooler has port 6432", scope=OLD)).id
+    kept = room.insert(note=NewNote(title="the seed script runs first", scope=OLD)).id
+
+    counted = stubs.scopes.MoveScope(move(OLD, NEW, dry_run=True), timeout=WAIT_SECONDS)
+    moved = stubs.scopes.MoveScope(move(OLD, NEW), timeout=WAIT_SECONDS)
+
+    assert (counted.moved, counted.left) == (moved.moved, moved.left) == (1, 2)
+    assert [get(stubs, each).scope for each in (worded, again, kept)] == [OLD, OLD, NEW]
+
+
+def test_a_scope_is_moved_and_its_rejections_bind_both_but_brings_none_back(
     stubs: Stubs, room: Room
 ) -> None:
     kept = room.insert(note=NewNote(title="the seed script runs first", scope=OLD))

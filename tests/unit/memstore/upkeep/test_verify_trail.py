@@ -126,6 +126,21 @@ ATTACKS = {
     "a keyword renamed": of(
         "note_keywords", "{port}", "UPDATE keywords SET keyword = 'x' WHERE keyword = 'port'"
     ),
+    "an oracle that is none": of(
+        "note_states", "1", "UPDATE note_states SET oracle = 'x' WHERE state_id = 1"
+    ),
+    "an oracle of no kind": of(
+        "note_states", "1", "UPDATE note_states SET oracle = '{{}}' WHERE state_id = 1"
+    ),
+    "a trust that there is not": of(
+        "note_states",
+        "1",
+        "PRAGMA ignore_check_constraints = ON;"
+        "UPDATE note_states SET trust = 'sworn' WHERE state_id = 1",
+    ),
+    "a threshold that is none": of(
+        "meta", "gate threshold", "INSERT INTO meta (name, value) VALUES ('gate_strong', 'x')"
+    ),
     "a source": of("note_sources", "{port}", "UPDATE sources SET locator = 'x'"),
     "a fingerprint": of("note_sources", "{port}", "UPDATE note_sources SET fingerprint = 'x'"),
     "a range": of("note_applies", "{port}", "DELETE FROM note_applies"),
@@ -281,15 +296,15 @@ def test_a_scope_that_was_moved_agrees_and_one_that_was_written_over_does_not(
         assert room.verify().ok
         path = room.profile.path
     tamper(path, f"UPDATE notes SET scope = 'user' WHERE id = '{moved}'")  # noqa: S608
-    tamper(path, "UPDATE tombstones SET scope = 'user'")
+    tamper(path, "UPDATE tombstones SET scope = 'user' WHERE scope = 'project:new'")
 
     report = verified(tmp_path)
 
     told = [(flaw.table, flaw.row) for flaw in report.flaws]
-    assert told == [("notes", moved), ("tombstones", "1")]
+    assert told == [("notes", moved), ("tombstones", "2")]
 
 
-def test_a_rejection_that_moves_alone_is_on_record(tmp_path: Path) -> None:
+def test_a_rejection_that_comes_to_bind_a_scope_alone_is_on_record(tmp_path: Path) -> None:
     with open_room(tmp_path, watched=False) as room:
         text = NewNote(title="port 80", scope="project:old")
         gone = room.insert(note=text).id

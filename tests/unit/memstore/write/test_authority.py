@@ -1,9 +1,10 @@
 """Who may do what to whose note: what an agent may not do is proposed, and nothing else happens."""
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import pytest
-from tests.unit.memstore.room import AGENT, Room
+from tests.unit.memstore.room import AGENT, WAIT_SECONDS, Room
 
 from graft.wire.errors import (
     BadFieldError,
@@ -19,11 +20,15 @@ from graft_memstore.model import (
     ItemKind,
     Lifecycle,
     NewNote,
+    NoteId,
     Oracle,
     OracleKind,
     ScopeFilter,
+    Source,
+    SourceKind,
     Trust,
 )
+from graft_memstore.store.applies import read_applies_to
 from graft_memstore.store.chain import EventDraft
 from graft_memstore.store.review_items import (
     ItemFilter,
@@ -32,8 +37,11 @@ from graft_memstore.store.review_items import (
     read_open_items,
 )
 from graft_memstore.store.rows import change
+from graft_memstore.store.sources import read_sources
 from graft_memstore.store.transaction import Transaction
 from graft_memstore.write.change import Time, Times
+from graft_memstore.write.source_changes import add_note_sources
+from graft_memstore.write.state_change import Saying
 
 REVIEWER = Caller(actor="reviewer", door="cli")
 BY_HAND = Oracle(kind=OracleKind.REVIEWER)
@@ -81,6 +89,40 @@ def test_what_an_agent_may_not_do_waits_for_the_reviewer(still_room: Room, what:
     assert raised.value.metadata["proposal"] == str(item.item_id)
     assert item.kind is ItemKind.PROPOSAL
     assert item.event is not None
+
+
+def a_file(fingerprint: str) -> Source:
+    return Source(kind=SourceKind.FILE, locator="a.py", project="p", fingerprint=fingerprint)
+
+
+def test_an_agent_says_of_no_reviewed_note_that_it_holds_for_its_changed_source(
+    still_room: Room,
+) -> None:
+    was, now = (a_file("blake3:" + digit * 64) for digit in "ab")
+    port = NewNote(title="the port is 6432", sources=(was,))
+    note = still_room.insert(note=port).id
+    still_room.change(Verb.VERIFY, note, caller=REVIEWER, oracle=BY_HAND)
+    said = still_room.key("AddSources"), Saying(caller=AGENT, reason="")
+
+    with pytest.raises(NotAllowedError, match="a reviewer verified"):
+        add_note_sources(still_room.profile, note, [now], said, WAIT_SECONDS)
+    again = still_room.insert(note=replace(port, sources=(now,), keywords=("port",)))
+
+    assert (again.id, again.duplicate) == (note, True)
+    with still_room.profile.snapshot() as connection:
+        (kept,) = read_sources(connection, [NoteId(note)])[NoteId(note)]
+    assert kept.fingerprint == was.fingerprint
+
+
+def test_an_agent_makes_no_reviewed_note_apply_to_something_else(still_room: Room) -> None:
+    note = reviewed(still_room)
+    narrower = NewNote(title="the port is 6432", applies_to=("os:windows",))
+
+    with pytest.raises(NotAllowedError, match="what it applies to"):
+        still_room.insert(note=narrower)
+
+    with still_room.profile.snapshot() as connection:
+        assert read_applies_to(connection, [NoteId(note)]) == {}
 
 
 @pytest.mark.parametrize("what", FORBIDDEN)

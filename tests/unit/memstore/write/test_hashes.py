@@ -31,6 +31,10 @@ CYRILLIC_PAYPAL = "\u0440\u0430ypal"
         ("line\r\nend", "line\nend"),
         ("git branch  -d", "GIT branch -d"),
         ("caf\u00e9", "CAFE\u0301"),
+        ("an e\u2011mail", "an e-mail"),
+        ("ports 1\u20135", "ports 1-5"),
+        ("rm \u2212f", "rm -f"),
+        ("run `ls \u2010l`", "run `ls -l`"),
     ],
 )
 def test_spellings_of_one_statement_have_one_hash(one: str, other: str) -> None:
@@ -53,6 +57,7 @@ def test_spellings_of_one_statement_have_one_hash(one: str, other: str) -> None:
         ("wait 5 \u00b5s", "wait 5 ms"),
         ("caf\u00e9", "cafe"),
         ("do", "do not"),
+        ("rm \u2212f", "rm -F"),
     ],
 )
 def test_other_statements_have_other_hashes(one: str, other: str) -> None:

@@ -104,21 +104,21 @@ def test_the_same_text_in_the_same_scope_is_a_duplicate(room: Room) -> None:
     assert room.count("SELECT count(*) FROM notes") == 1
 
 
-def test_a_duplicate_adds_its_keywords_and_sources(room: Room) -> None:
-    first = room.insert(note=FULL)
+def test_a_duplicate_adds_its_keywords_and_sources(still_room: Room) -> None:
+    first = still_room.insert(note=FULL)
     more = replace(
         FULL,
         keywords=("pip", "corporate"),
         sources=(Source(kind=SourceKind.URL, locator="https://example.org"),),
     )
 
-    again = room.insert(note=more)
+    again = still_room.insert(note=more)
 
-    note = room.note(first.id)
+    note = still_room.note(first.id)
     assert note.keywords == ("Proxy", "corporate", "pip")
     assert [each.locator for each in note.sources] == ["setup.cfg", "https://example.org"]
     assert again.event == 2
-    assert room.count("SELECT count(*) FROM notes_fts WHERE notes_fts MATCH 'corporate'") == 1
+    assert still_room.count("SELECT count(*) FROM notes_fts WHERE notes_fts MATCH 'corporate'") == 1
 
 
 def test_a_text_that_has_expired_can_be_stored_again(room: Room) -> None:

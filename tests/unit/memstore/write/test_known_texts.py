@@ -34,6 +34,7 @@ REARRANGED = [
     ("The staging pooler of ours, it does not listen on the port 6432", BODY),
     (BODY, TITLE),
     (TITLE.replace("6432", "**6432**"), BODY),
+    (f"However, it's the staging pooler: {TITLE}", BODY),
 ]
 """The same words in another order, or with words added that say nothing."""
 
