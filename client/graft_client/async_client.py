@@ -108,12 +108,12 @@ class AsyncGraft(AsyncCorrectCalls, AsyncReviewCalls, AsyncLogCalls):
     @property
     def filing(self) -> AsyncFiling:
         """Keywords, sources and scopes of notes."""
-        return AsyncFiling(self._connection, self._calls, self._seconds)
+        return AsyncFiling(self._connection, self._calls, self._seconds, self._reviewer_token)
 
     @property
     def maintenance(self) -> AsyncMaintenance:
         """Keeping the memory in order."""
-        return AsyncMaintenance(self._connection, self._calls, self._seconds)
+        return AsyncMaintenance(self._connection, self._calls, self._seconds, self._reviewer_token)
 
     def within(self, seconds: float) -> Self:
         """Give a twin on the same connection whose calls may take *seconds*."""

@@ -111,12 +111,12 @@ class Graft(CorrectCalls, ReviewCalls, LogCalls):
     @property
     def filing(self) -> Filing:
         """Keywords, sources and scopes of notes."""
-        return Filing(self._connection, self._calls, self._seconds)
+        return Filing(self._connection, self._calls, self._seconds, self._reviewer_token)
 
     @property
     def maintenance(self) -> Maintenance:
         """Keeping the memory in order."""
-        return Maintenance(self._connection, self._calls, self._seconds)
+        return Maintenance(self._connection, self._calls, self._seconds, self._reviewer_token)
 
     def within(self, seconds: float) -> Self:
         """Give a twin on the same connection whose calls may take *seconds*."""

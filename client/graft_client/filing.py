@@ -5,6 +5,10 @@ Their keywords, the sources that they rest on, the scopes that they are in.
 
 import asyncio
 from collections.abc import AsyncIterator, Iterator, Sequence
+from dataclasses import replace
+from typing import TypeVar
+
+from google.protobuf.message import Message
 
 from graft_client import lifecycle_operations, scope_operations, source_operations
 from graft_client.async_connection import AsyncConnection
@@ -20,20 +24,27 @@ from graft_client.filing_reports import (
     SourcesRefreshed,
 )
 from graft_client.limits import FINDINGS_MAX
+from graft_client.operation import Operation
 from graft_client.requests import KeywordChanges
 from graft_client.results import Changed, Source
 from graft_client.scope import ALL_SCOPES, AllScopes
 from graft_client.source_operations import SourceListing, SourceLook
 from graft_client.sources import look_at_all, spend_on_looking
 
+ReplyT = TypeVar("ReplyT", bound=Message)
+ResultT = TypeVar("ResultT")
+
 
 class Filing:
     """Keywords, sources and scopes of notes."""
 
-    def __init__(self, connection: Connection, calls: Calls, seconds: float) -> None:
+    def __init__(
+        self, connection: Connection, calls: Calls, seconds: float, reviewer_token: str = ""
+    ) -> None:
         self._connection = connection
         self._calls = calls
         self._seconds = seconds
+        self._reviewer_token = reviewer_token
 
     def set_keywords(
         self,
@@ -52,7 +63,7 @@ class Filing:
             reason=reason,
             request_id=self._calls.request_id(request_id),
         )
-        return self._connection.call(operation, self._seconds)
+        return self._call(operation)
 
     def sources(
         self, note_id: str = "", *, scope: str | AllScopes = "", mine: bool = False
@@ -68,7 +79,7 @@ class Filing:
         token = ""
         while True:
             operation = source_operations.list_sources(self._calls.profile, listing, token)
-            page = self._connection.call(operation, self._seconds)
+            page = self._call(operation)
             yield from page.sources
             token = page.next_page_token
             if not token:
@@ -90,7 +101,7 @@ class Filing:
             reason=reason,
             request_id=self._calls.request_id(request_id),
         )
-        return self._connection.call(operation, self._seconds)
+        return self._call(operation)
 
     def diff_sources(self, note_id: str = "", *, scope: str | AllScopes = "") -> SourcesDiff:
         """Look at the sources of this project, and put before the reviewer what has changed."""
@@ -100,7 +111,7 @@ class Filing:
             operation = source_operations.report_sources(
                 self._calls.profile, batch, request_id=self._calls.request_id(None)
             )
-            told = self._connection.call(operation, self._seconds)
+            told = self._call(operation)
             looked += told.sources
             waiting += told.waiting
         return SourcesDiff(sources=looked, waiting=waiting)
@@ -115,7 +126,7 @@ class Filing:
             operation = source_operations.refresh_sources(
                 self._calls.profile, batch, reason=reason, request_id=self._calls.request_id(None)
             )
-            done = self._connection.call(operation, self._seconds)
+            done = self._call(operation)
             looked += done.sources
             events += done.events
         return SourcesRefreshed(sources=looked, events=events)
@@ -124,7 +135,7 @@ class Filing:
         """List the scopes that hold notes, all of them unless one is named."""
         choice = self._calls.read_scopes(scope)
         operation = scope_operations.list_scopes(self._calls.profile, choice)
-        return self._connection.call(operation, self._seconds)
+        return self._call(operation)
 
     def move_scope(
         self,
@@ -143,16 +154,23 @@ class Filing:
             request_id=self._calls.request_id(request_id),
             dry_run=dry_run,
         )
-        return self._connection.call(operation, self._seconds)
+        return self._call(operation)
+
+    def _call(self, operation: Operation[ReplyT, ResultT]) -> ResultT:
+        made = replace(operation, reviewer_token=self._reviewer_token)
+        return self._connection.call(made, self._seconds)
 
 
 class AsyncFiling:
     """Keywords, sources and scopes of notes."""
 
-    def __init__(self, connection: AsyncConnection, calls: Calls, seconds: float) -> None:
+    def __init__(
+        self, connection: AsyncConnection, calls: Calls, seconds: float, reviewer_token: str = ""
+    ) -> None:
         self._connection = connection
         self._calls = calls
         self._seconds = seconds
+        self._reviewer_token = reviewer_token
 
     async def set_keywords(
         self,
@@ -171,7 +189,7 @@ class AsyncFiling:
             reason=reason,
             request_id=self._calls.request_id(request_id),
         )
-        return await self._connection.call(operation, self._seconds)
+        return await self._call(operation)
 
     async def sources(
         self, note_id: str = "", *, scope: str | AllScopes = "", mine: bool = False
@@ -187,7 +205,7 @@ class AsyncFiling:
         token = ""
         while True:
             operation = source_operations.list_sources(self._calls.profile, listing, token)
-            page = await self._connection.call(operation, self._seconds)
+            page = await self._call(operation)
             for each in page.sources:
                 yield each
             token = page.next_page_token
@@ -211,7 +229,7 @@ class AsyncFiling:
             reason=reason,
             request_id=self._calls.request_id(request_id),
         )
-        return await self._connection.call(operation, self._seconds)
+        return await self._call(operation)
 
     async def diff_sources(self, note_id: str = "", *, scope: str | AllScopes = "") -> SourcesDiff:
         """Look at the sources of this project, and put before the reviewer what has changed."""
@@ -222,7 +240,7 @@ class AsyncFiling:
             operation = source_operations.report_sources(
                 self._calls.profile, batch, request_id=self._calls.request_id(None)
             )
-            told = await self._connection.call(operation, self._seconds)
+            told = await self._call(operation)
             looked += told.sources
             waiting += told.waiting
         return SourcesDiff(sources=looked, waiting=waiting)
@@ -238,7 +256,7 @@ class AsyncFiling:
             operation = source_operations.refresh_sources(
                 self._calls.profile, batch, reason=reason, request_id=self._calls.request_id(None)
             )
-            done = await self._connection.call(operation, self._seconds)
+            done = await self._call(operation)
             looked += done.sources
             events += done.events
         return SourcesRefreshed(sources=looked, events=events)
@@ -247,7 +265,7 @@ class AsyncFiling:
         """List the scopes that hold notes, all of them unless one is named."""
         choice = self._calls.read_scopes(scope)
         operation = scope_operations.list_scopes(self._calls.profile, choice)
-        return await self._connection.call(operation, self._seconds)
+        return await self._call(operation)
 
     async def move_scope(
         self,
@@ -266,7 +284,11 @@ class AsyncFiling:
             request_id=self._calls.request_id(request_id),
             dry_run=dry_run,
         )
-        return await self._connection.call(operation, self._seconds)
+        return await self._call(operation)
+
+    async def _call(self, operation: Operation[ReplyT, ResultT]) -> ResultT:
+        made = replace(operation, reviewer_token=self._reviewer_token)
+        return await self._connection.call(made, self._seconds)
 
 
 def _listing(calls: Calls, note_id: str, scope: str | AllScopes, *, mine: bool) -> SourceListing:

@@ -1,11 +1,16 @@
 """Keeping a memory in order, for programs: `Graft.maintenance` and its awaited twin."""
 
 from collections.abc import AsyncIterator, Iterator
+from dataclasses import replace
+from typing import TypeVar
+
+from google.protobuf.message import Message
 
 from graft_client import upkeep_operations
 from graft_client.async_connection import AsyncConnection
 from graft_client.calls import Calls
 from graft_client.connection import Connection
+from graft_client.operation import Operation
 from graft_client.scope import AllScopes
 from graft_client.upkeep_reports import (
     Applied,
@@ -17,6 +22,9 @@ from graft_client.upkeep_reports import (
     UpkeepStatus,
 )
 
+ReplyT = TypeVar("ReplyT", bound=Message)
+ResultT = TypeVar("ResultT")
+
 UPKEEP_SECONDS = 600.0
 """What a scan or making edges anew may take, or longer where calls may."""
 
@@ -24,10 +32,13 @@ UPKEEP_SECONDS = 600.0
 class Maintenance:
     """Finds what somebody should judge, and does what loses nothing."""
 
-    def __init__(self, connection: Connection, calls: Calls, seconds: float) -> None:
+    def __init__(
+        self, connection: Connection, calls: Calls, seconds: float, reviewer_token: str = ""
+    ) -> None:
         self._connection = connection
         self._calls = calls
         self._seconds = seconds
+        self._reviewer_token = reviewer_token
 
     def status(self, *, scope: str | AllScopes = "") -> UpkeepStatus:
         """Say what waits, and when upkeep was last done."""
@@ -70,18 +81,18 @@ class Maintenance:
             reason=reason,
             request_id=self._calls.request_id(request_id),
         )
-        return self._connection.call(operation, self._seconds)
+        return self._call(operation)
 
     def apply_safe(self, *, dry_run: bool = False, scope: str | AllScopes = "") -> Applied:
         """Do what loses nothing, or with *dry_run* tell what that would be."""
         scopes = self._calls.read_scopes(scope)
         operation = upkeep_operations.apply_safe(self._calls.profile, scopes, dry_run=dry_run)
-        return self._connection.call(operation, self._seconds)
+        return self._call(operation)
 
     def log(self, *, limit: int = 0, note_id: str = "") -> tuple[UpkeepEvent, ...]:
         """List what upkeep did and what was decided of what it found, newest first."""
         operation = upkeep_operations.events(self._calls.profile, limit=limit, note_id=note_id)
-        return self._connection.call(operation, self._seconds)
+        return self._call(operation)
 
     def consolidate(
         self, *, dry_run: bool = False, scope: str | AllScopes = ""
@@ -91,14 +102,21 @@ class Maintenance:
         operation = upkeep_operations.consolidate(self._calls.profile, scopes, dry_run=dry_run)
         yield from self._connection.stream(operation, max(self._seconds, UPKEEP_SECONDS))
 
+    def _call(self, operation: Operation[ReplyT, ResultT]) -> ResultT:
+        made = replace(operation, reviewer_token=self._reviewer_token)
+        return self._connection.call(made, self._seconds)
+
 
 class AsyncMaintenance:
     """Finds what somebody should judge, and does what loses nothing."""
 
-    def __init__(self, connection: AsyncConnection, calls: Calls, seconds: float) -> None:
+    def __init__(
+        self, connection: AsyncConnection, calls: Calls, seconds: float, reviewer_token: str = ""
+    ) -> None:
         self._connection = connection
         self._calls = calls
         self._seconds = seconds
+        self._reviewer_token = reviewer_token
 
     async def status(self, *, scope: str | AllScopes = "") -> UpkeepStatus:
         """Say what waits, and when upkeep was last done."""
@@ -142,18 +160,18 @@ class AsyncMaintenance:
             reason=reason,
             request_id=self._calls.request_id(request_id),
         )
-        return await self._connection.call(operation, self._seconds)
+        return await self._call(operation)
 
     async def apply_safe(self, *, dry_run: bool = False, scope: str | AllScopes = "") -> Applied:
         """Do what loses nothing, or with *dry_run* tell what that would be."""
         scopes = self._calls.read_scopes(scope)
         operation = upkeep_operations.apply_safe(self._calls.profile, scopes, dry_run=dry_run)
-        return await self._connection.call(operation, self._seconds)
+        return await self._call(operation)
 
     async def log(self, *, limit: int = 0, note_id: str = "") -> tuple[UpkeepEvent, ...]:
         """List what upkeep did and what was decided of what it found, newest first."""
         operation = upkeep_operations.events(self._calls.profile, limit=limit, note_id=note_id)
-        return await self._connection.call(operation, self._seconds)
+        return await self._call(operation)
 
     async def consolidate(
         self, *, dry_run: bool = False, scope: str | AllScopes = ""
@@ -163,3 +181,7 @@ class AsyncMaintenance:
         operation = upkeep_operations.consolidate(self._calls.profile, scopes, dry_run=dry_run)
         async for step in self._connection.stream(operation, max(self._seconds, UPKEEP_SECONDS)):
             yield step
+
+    async def _call(self, operation: Operation[ReplyT, ResultT]) -> ResultT:
+        made = replace(operation, reviewer_token=self._reviewer_token)
+        return await self._connection.call(made, self._seconds)

@@ -5,6 +5,7 @@ from collections.abc import Iterable
 import click
 from click.shell_completion import CompletionItem
 
+from graft_client.cli.as_reviewer import acting, as_reviewer_option
 from graft_client.cli.options import GraftCommand, GraftGroup
 from graft_client.cli.output import Output
 from graft_client.cli.session import Session, with_session
@@ -88,8 +89,9 @@ def diff(session: Session, note_id: str) -> None:
     show_default=True,
     help="Why; kept in the log.",
 )
+@as_reviewer_option
 @with_session
-def refresh(session: Session, note_id: str, reason: str) -> None:
+def refresh(session: Session, note_id: str, reason: str, as_reviewer: bool) -> None:
     """Take the files and commits of this project as they are for what notes rest on.
 
     Say so after you have seen that the notes still hold. What they were stays on record.
@@ -98,7 +100,8 @@ def refresh(session: Session, note_id: str, reason: str) -> None:
     Example:
         graft sources refresh 1f3a9c04 --reason "read the new version"
     """
-    done = session.graft.filing.refresh_sources(note_id, reason=reason, scope=session.read_scope)
+    with acting(session, as_reviewer=as_reviewer) as graft:
+        done = graft.filing.refresh_sources(note_id, reason=reason, scope=session.read_scope)
     _write(session.output, done.sources)
     for event in done.events:
         session.output.say(f"graft: event {event}")
@@ -110,8 +113,11 @@ def refresh(session: Session, note_id: str, reason: str) -> None:
     "named", metavar="KIND:LOCATOR...", nargs=-1, required=True, shell_complete=complete_source
 )
 @click.option("--reason", default="", help="Why; kept in the log.")
+@as_reviewer_option
 @with_session
-def add(session: Session, note_id: str, named: tuple[str, ...], reason: str) -> None:
+def add(
+    session: Session, note_id: str, named: tuple[str, ...], reason: str, as_reviewer: bool
+) -> None:
     """Give a note further sources, as they are now.
 
     Kinds are file, url, commit, test, conversation and manual. A source that the note has gets
@@ -122,7 +128,8 @@ def add(session: Session, note_id: str, named: tuple[str, ...], reason: str) -> 
         graft sources add 1f3a9c04 file:src/pool.py commit:4be1c2a
     """
     given = [parse_source(each) for each in named]
-    added = session.graft.filing.add_sources(note_id, given, reason=reason)
+    with acting(session, as_reviewer=as_reviewer) as graft:
+        added = graft.filing.add_sources(note_id, given, reason=reason)
     if session.output.as_json:
         session.output.record(added)
         return

@@ -358,3 +358,21 @@ def test_a_commit_needs_a_repository(tmp_path: Path) -> None:
 )
 def test_texts_are_compared_word_by_word(before: str, after: str, shown: str) -> None:
     assert marked(word_diff(before, after)) == shown
+
+
+def test_a_reviewer_refreshes_sources_and_edits_keywords_as_one(
+    graft: Graft, memstore: FakeState
+) -> None:
+    memstore.queue.passphrase = PHRASE
+    note_id = graft.insert("the port is 6432").id
+
+    with graft.reviewing(PHRASE) as reviewer:
+        reviewer.filing.set_keywords(note_id, add=["port"], reason="r")
+    graft.filing.set_keywords(note_id, add=["pool"], reason="r")
+
+    told = [
+        metadata.get("graft-reviewer", "")
+        for (name, _), metadata in zip(memstore.received, memstore.metadata, strict=True)
+        if name == "SetNoteKeywords"
+    ]
+    assert told == [TOKEN, ""]
