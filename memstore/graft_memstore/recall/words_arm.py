@@ -15,12 +15,11 @@ from graft_memstore.lexical import (
 from graft_memstore.store.database import Connection
 from graft_memstore.store.search import (
     Eligible,
-    count_terms,
-    find_terms,
     last_seq,
     search_pieces,
     search_words,
 )
+from graft_memstore.store.term_counts import count_terms, find_terms
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -12,7 +12,7 @@ from graft_memstore.recall.index import VectorIndex, index_of
 from graft_memstore.recall.receipt import NO_INDEX, Snapshot
 from graft_memstore.service.looking_back import AsOf
 from graft_memstore.store.database import Connection
-from graft_memstore.store.events import read_last_link
+from graft_memstore.store.events import read_last_seq
 from graft_memstore.store.models import read_model
 from graft_memstore.store.profile import Profile
 
@@ -63,10 +63,9 @@ def in_snapshot(
 
 def snapshot_of(connection: Connection, asked: Asked) -> Snapshot:
     """Return what a receipt tells of the state in which a question was answered."""
-    last = read_last_link(connection)
     return Snapshot(
         at_ms=asked.question.now_ms,
-        event=0 if last is None else last.count,
+        event=read_last_seq(connection),
         model=asked.model,
         index=NO_INDEX if asked.index is None else asked.index.state,
     )

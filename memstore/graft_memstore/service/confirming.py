@@ -6,14 +6,14 @@ from dataclasses import dataclass, replace
 from graft.memory.v1 import recall_service_pb2 as pb
 from graft.wire.errors import BadFieldError, WrongStateError
 from graft_memstore.gate import Hit
-from graft_memstore.model import Caller, Condition, EventSeq, Note, Source, SourceKind
+from graft_memstore.model import Caller, Condition, Note, Source, SourceKind
 from graft_memstore.provenance import Finding, SourceCheck, SourceState, check_of, state_of
 from graft_memstore.recall.index import VectorIndex
 from graft_memstore.recall.receipt import CheckedSource, Receipt
 from graft_memstore.service.convert import HITS, SOURCE_CHECKS, note_message, source_message
 from graft_memstore.service.sources import finding_of
 from graft_memstore.store.database import Connection
-from graft_memstore.store.events import read_last_link
+from graft_memstore.store.events import read_last_seq
 from graft_memstore.store.full_notes import read_full_notes
 from graft_memstore.store.notes import read_titles
 from graft_memstore.store.profile import Profile
@@ -198,13 +198,12 @@ def _ended(
         return reply, None
     if hit is Hit.STRONG:
         reply.note.CopyFrom(note_message(note, Condition.SHOWN))
-        last = read_last_link(connection)
         given = Given(
             note_id=note.id,
             session=receipt.session,
             at_ms=now_ms,
             strong=True,
-            seen=EventSeq(0 if last is None else last.count),
+            seen=read_last_seq(connection),
         )
         return reply, given
     reply.note.CopyFrom(note_message(replace(note, body="", sources=()), Condition.SHOWN))

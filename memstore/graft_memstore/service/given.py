@@ -74,14 +74,14 @@ class Giving:
         if scribe is None or not caller.session:
             return []
         waiting = read_notices(connection, caller.session, NOTICES_READ_MAX)
+        if not waiting:
+            return []
         heads = read_heads(connection, [each.note_id for each in waiting])
         if caller.bound:
             # Whoever takes another session's name learns nothing of other scopes by it.
             scopes = scopes_of(connection, [*(each.note_id for each in waiting), *heads.values()])
             waiting = [each for each in waiting if scopes.get(each.note_id) in caller.bound]
             heads = {old: new for old, new in heads.items() if scopes.get(new) in caller.bound}
-        if not waiting:
-            return []
         fresh = scribe.claim((each.notice_id for each in waiting), NOTICES_TOLD_MAX)
         told = [each for each in waiting if each.notice_id in fresh]
         view = View(scope=ScopeFilter(all=True), now_ms=now_ms)

@@ -10,7 +10,7 @@ from graft.memory.v1 import notes_service_pb2 as pb
 from graft.memory.v1 import notes_service_pb2_grpc
 from graft.wire.errors import BadFieldError, NoteNotFoundError
 from graft_memstore.deadline import Deadline
-from graft_memstore.model import EventSeq, Lifecycle
+from graft_memstore.model import Lifecycle
 from graft_memstore.recall.index import VectorIndex
 from graft_memstore.review.reviewer import Reviewer
 from graft_memstore.service.admission import Admission
@@ -29,7 +29,7 @@ from graft_memstore.service.given import Giving, given_to_message, uses_message
 from graft_memstore.service.looking_back import as_of
 from graft_memstore.service.page_token import page_of, token_after
 from graft_memstore.service.request_key import request_key
-from graft_memstore.store.events import read_last_link
+from graft_memstore.store.events import read_last_seq
 from graft_memstore.store.full_notes import read_full_notes, read_full_page
 from graft_memstore.store.notes import PageFilter
 from graft_memstore.store.profile import Profile
@@ -123,8 +123,7 @@ class NotesServicer(notes_service_pb2_grpc.NotesServiceServicer):
                 note_id = find_note(connection, request.id)
                 notes = read_full_notes(connection, [note_id], instants.known_at_ms)
                 counted = read_uses(connection, note_id)
-                last = read_last_link(connection)
-                seen = EventSeq(0 if last is None else last.count)
+                seen = read_last_seq(connection)
                 notices = self._giving.notices(profile.name, connection, caller_of(context), now_ms)
             if not notes:
                 raise NoteNotFoundError(f"note {note_id} was not known then; it was stored later")

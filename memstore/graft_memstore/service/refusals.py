@@ -4,7 +4,7 @@ from __future__ import annotations  # grpc's classes are generic in their stubs 
 
 import re
 from collections.abc import Callable
-from typing import TypeAlias, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 import grpc
 from google.protobuf.message import Message
@@ -19,10 +19,11 @@ from graft_memstore.store.profiles import Profiles
 from graft_memstore.upkeep.refusals import Refused
 from graft_memstore.upkeep.scribe import Scribe
 
+if TYPE_CHECKING:
+    from graft.wire.server import Continuation, MethodHandler
+
 RequestT = TypeVar("RequestT")
 ReplyT = TypeVar("ReplyT")
-MethodHandler: TypeAlias = "grpc.RpcMethodHandler[RequestT, ReplyT] | None"
-Continuation: TypeAlias = "Callable[[grpc.HandlerCallDetails], MethodHandler[RequestT, ReplyT]]"
 
 OPEN_SECONDS = 2.0
 """How long is waited for a profile whose refusal is to be recorded."""

@@ -136,6 +136,12 @@ def insert_event(connection: apsw.Connection, event: Event) -> None:
     )
 
 
+def read_last_seq(connection: apsw.Connection) -> EventSeq:
+    """Return the number of the last event; 0 before the first."""
+    last = read_last_link(connection)
+    return EventSeq(0 if last is None else last.count)
+
+
 def read_last_link(connection: apsw.Connection) -> Link | None:
     """Return where the chain ends, None when it is empty."""
     row = select_one(connection, SELECT_LAST_LINK, {})

@@ -5,7 +5,7 @@ LIMIT, so that nothing hidden can push out what is seen.
 """
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import apsw
@@ -19,9 +19,6 @@ from graft_memstore.store.rows import Row, select, select_one
 from graft_memstore.store.vectors import matrix_of
 from graft_memstore.visibility import MAY_HIDE, VISIBLE, Parameters, View, timed
 
-TERM_COUNT_MAX = 500
-"""A term is counted no further than this; how often it is in the rest follows from how far
-through the notes that went."""
 PART_MAX = 1_000_000
 """No note has so many parts."""
 
@@ -68,35 +65,6 @@ CROSS JOIN eligible ON eligible.seq = notes_pieces.rowid
 WHERE notes_pieces MATCH :match
 ORDER BY notes_pieces.rank
 LIMIT :count_max
-"""
-)
-
-# FTS5 gives rows in the order of their rowid, so the last one tells how far the count went.
-SELECT_TERM_COUNTS = """
-SELECT (
-    SELECT iif(count(*) < :count_max, count(*), -max(rowid))
-    FROM (
-        SELECT rowid FROM notes_fts
-        WHERE notes_fts MATCH term.value AND rowid <> :without
-        LIMIT :count_max
-    )
-)
-FROM json_each(:matches) AS term
-ORDER BY term.key
-"""
-
-# By rowid, of the notes that hold the term, until one may answer.
-SELECT_TERMS_INSIDE = timed(
-    ELIGIBLE  # noqa: S608 - joined at import, from constants alone
-    + """
-SELECT EXISTS (
-    SELECT 1
-    FROM notes_fts
-    CROSS JOIN eligible ON eligible.seq = notes_fts.rowid
-    WHERE notes_fts MATCH term.value
-)
-FROM json_each(:matches) AS term
-ORDER BY term.key
 """
 )
 
@@ -282,33 +250,6 @@ class FoundNote:
     trust: Trust
     trust_reason: str
     keywords: tuple[str, ...]
-
-
-def count_terms(
-    connection: apsw.Connection, matches: Sequence[str], notes: int, without: int = 0
-) -> list[int]:
-    """Return in how many of *notes*, of all but *without*, each FTS5 expression is found.
-
-    Beyond `TERM_COUNT_MAX` it is an estimate: as many more as the rest of the notes would hold.
-    """
-    rows = select(
-        connection,
-        SELECT_TERM_COUNTS,
-        {"matches": json.dumps(matches), "count_max": TERM_COUNT_MAX, "without": without},
-    )
-    return [
-        count if count >= 0 else max(TERM_COUNT_MAX, TERM_COUNT_MAX * notes // -count)
-        for (count,) in rows
-    ]
-
-
-def find_terms(
-    connection: apsw.Connection, matches: Sequence[str], eligible: Eligible
-) -> list[bool]:
-    """Tell of each FTS5 expression whether a note that may answer holds it."""
-    parameters = eligible.parameters(matches=json.dumps(matches))
-    rows = select(connection, SELECT_TERMS_INSIDE.at(eligible.known_at_ms), parameters)
-    return [bool(found) for (found,) in rows]
 
 
 def last_seq(connection: apsw.Connection) -> int:

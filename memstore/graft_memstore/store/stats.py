@@ -6,7 +6,7 @@ import apsw
 
 from graft_memstore.model import ModelRole
 from graft_memstore.store.coverage import count_vectors
-from graft_memstore.store.events import read_last_link
+from graft_memstore.store.events import read_last_seq
 from graft_memstore.store.models import read_model
 from graft_memstore.store.pending import count_pending
 from graft_memstore.store.rows import select, select_one
@@ -62,7 +62,6 @@ def read_stats(connection: apsw.Connection, view: View) -> Stats:
         elif shown:
             elsewhere += count
     model = read_model(connection, ModelRole.SERVING)
-    last = read_last_link(connection)
     return Stats(
         notes=sum(inside.values()),
         scopes=tuple(sorted(inside.items(), key=lambda item: (-item[1], item[0]))),
@@ -71,7 +70,7 @@ def read_stats(connection: apsw.Connection, view: View) -> Stats:
         keywords=_count_keywords(connection, view),
         vectors=0 if model is None else count_vectors(connection, model.model_id),
         pending=count_pending(connection),
-        events=0 if last is None else last.count,
+        events=read_last_seq(connection),
         model="" if model is None else model.name,
     )
 

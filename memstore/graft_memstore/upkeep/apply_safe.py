@@ -14,7 +14,6 @@ from graft_memstore.deadline import ANSWER_MARGIN_SECONDS, Deadline
 from graft_memstore.keyword_variants import Likeness, Variant, find_variants
 from graft_memstore.model import Caller, NoteId, ScopeFilter
 from graft_memstore.store import meta
-from graft_memstore.store.chain import EventDraft
 from graft_memstore.store.database import Connection
 from graft_memstore.store.notes import read_stored
 from graft_memstore.store.profile import Index, Profile
@@ -28,6 +27,7 @@ from graft_memstore.store.upkeep_reads import (
     read_expired,
 )
 from graft_memstore.visibility import View
+from graft_memstore.write.acts import record_on_note
 from graft_memstore.write.merge import CARRIERS_MAX, Merge, merge_keyword, merge_notes, plan_merge
 from graft_memstore.write.state_change import Saying
 
@@ -127,15 +127,7 @@ def record_expiry(transaction: Transaction, expired: ExpiredNote, caller: Caller
     stored = read_stored(transaction.connection, expired.id)
     if state is None or stored is None or state.expires_at_ms != expired.expires_at_ms:
         return False
-    transaction.record(
-        EventDraft(
-            caller=caller,
-            action=ACTION_EXPIRE,
-            note_id=stored.id,
-            content_hash=stored.content_hash,
-            reason="its time was over",
-        )
-    )
+    record_on_note(transaction, caller, ACTION_EXPIRE, stored, "its time was over")
     return True
 
 

@@ -17,7 +17,7 @@ from graft_memstore.store.events import (
     Link,
     read_events_after,
     read_events_of,
-    read_last_link,
+    read_last_seq,
     read_notes_gone,
 )
 from graft_memstore.store.notes import read_stored_after
@@ -172,9 +172,9 @@ class _Check:
             detail = f"is of profile {expected.profile_id}, and this one is {site}"
             self._flaw("expected head", str(expected.link.count), detail)
             return
-        last = read_last_link(self._connection)
-        if last is None or last.count < expected.link.count:
-            detail = f"the trail ends before it, with event {0 if last is None else last.count}"
+        last = read_last_seq(self._connection)
+        if last < expected.link.count:
+            detail = f"the trail ends before it, with event {last}"
             self._flaw("expected head", str(expected.link.count), detail)
         elif not self._chain.holds(self._connection, expected.link):
             detail = "another event stands there: the trail was made anew"
@@ -244,8 +244,7 @@ class _Check:
 
     def _end(self, head: Link) -> str:
         """Return which events a chain is missing that a head knows, or that it has another of."""
-        last = read_last_link(self._connection)
-        count = 0 if last is None else last.count
+        count = read_last_seq(self._connection)
         return _span(count + 1, head.count) if count < head.count else str(head.count)
 
     def _place_of(self, event: Event) -> int:

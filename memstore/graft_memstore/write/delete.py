@@ -5,7 +5,6 @@ from enum import StrEnum
 
 from graft_memstore.lifecycle import Verb, may_erase
 from graft_memstore.model import Caller, EventSeq, NoteId, StoredNote
-from graft_memstore.store.chain import EventDraft
 from graft_memstore.store.erasures import clean_file, insert_erasure, is_erasing
 from graft_memstore.store.fts import delete_words
 from graft_memstore.store.keywords import delete_unused as delete_unused_keywords
@@ -21,6 +20,7 @@ from graft_memstore.store.transaction import Transaction
 from graft_memstore.store.upkeep_reads import forget_unknown_keywords
 from graft_memstore.store.vectors import delete_chunks_of_note
 from graft_memstore.store.writer import WRITE_WAIT_SECONDS
+from graft_memstore.write.acts import record_on_note
 from graft_memstore.write.identify import find_note
 from graft_memstore.write.notices import given_to, tell_erased
 from graft_memstore.write.proposal import or_propose
@@ -144,15 +144,7 @@ def erase(
     `clean_file` must run after the commit: the words are in the file's log until then.
     """
     connection = transaction.connection
-    event = transaction.record(
-        EventDraft(
-            caller=caller,
-            action=action,
-            note_id=stored.id,
-            content_hash=stored.content_hash,
-            reason=reason,
-        )
-    )
+    event = record_on_note(transaction, caller, action, stored, reason)
     keyword_ids = read_keyword_ids(connection, stored.id)
     source_ids = read_source_ids(connection, stored.id)
     bridge(connection, stored.id)
@@ -177,12 +169,4 @@ def _record_rejoined(
     """Record that what replaced a note, now or once, has gone, and with it that it did."""
     stored = read_stored(transaction.connection, note_id)
     assert stored is not None, "it was replaced by a note a moment ago"
-    transaction.record(
-        EventDraft(
-            caller=caller,
-            action=ACTION_REJOIN,
-            note_id=note_id,
-            content_hash=stored.content_hash,
-            reason=reason,
-        )
-    )
+    record_on_note(transaction, caller, ACTION_REJOIN, stored, reason)

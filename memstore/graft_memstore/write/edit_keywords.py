@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from graft.wire.errors import BadFieldError, WrongStateError
 from graft_memstore.lifecycle import Ruling, Verb, ruling_of_undo
 from graft_memstore.model import EventSeq, Lifecycle, NoteId, NoteState
-from graft_memstore.store.chain import EventDraft
 from graft_memstore.store.edges_pending import ask_for_edges
 from graft_memstore.store.events import Event
 from graft_memstore.store.keyword_edits import (
@@ -18,6 +17,7 @@ from graft_memstore.store.keywords import keyword_ids
 from graft_memstore.store.profile import Index, Profile
 from graft_memstore.store.transaction import Transaction
 from graft_memstore.visibility import NEVER_SHOWN
+from graft_memstore.write.acts import record_on_note
 from graft_memstore.write.fold_again import fold_again
 from graft_memstore.write.identify import find_note
 from graft_memstore.write.limits import KEYWORDS_MAX
@@ -183,15 +183,7 @@ def _record(
 ) -> EventSeq:
     """Record that keywords came, and that others went; by their numbers."""
     connection, (added, removed) = transaction.connection, edited
-    event = transaction.record(
-        EventDraft(
-            caller=saying.caller,
-            action=action,
-            note_id=present.id,
-            content_hash=present.stored.content_hash,
-            reason=saying.reason,
-        )
-    )
+    event = record_on_note(transaction, saying.caller, action, present.stored, saying.reason)
     edit = KeywordEdit(event=event, note_id=present.id, added=added, removed=removed)
     record_edit(connection, edit, transaction.at_ms)
     fold_again(connection, present.id)

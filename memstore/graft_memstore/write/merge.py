@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from graft_memstore.lifecycle import Verb, allows
 from graft_memstore.model import EventSeq, NoteId, ScopeFilter, Trust
 from graft_memstore.store.applies import read_applies_to
-from graft_memstore.store.chain import EventDraft
 from graft_memstore.store.database import Connection
 from graft_memstore.store.edges_pending import ask_for_edges
 from graft_memstore.store.keyword_edits import KeywordEdit, carried_keywords, record_edit
@@ -19,6 +18,7 @@ from graft_memstore.store.sources import copy_sources
 from graft_memstore.store.transaction import Transaction
 from graft_memstore.store.upkeep_reads import carriers_of
 from graft_memstore.visibility import View
+from graft_memstore.write.acts import record_on_note
 from graft_memstore.write.fold_again import fold_again
 from graft_memstore.write.state_change import Present, Saying, read_present
 from graft_memstore.write.supersede import supersede
@@ -139,12 +139,4 @@ def merge_keyword_of_scope(
 
 def _record(transaction: Transaction, action: str, note_id: NoteId, saying: Saying) -> EventSeq:
     stored = read_present(transaction.connection, note_id).stored
-    return transaction.record(
-        EventDraft(
-            caller=saying.caller,
-            action=action,
-            note_id=note_id,
-            content_hash=stored.content_hash,
-            reason=saying.reason,
-        )
-    )
+    return record_on_note(transaction, saying.caller, action, stored, saying.reason)

@@ -3,8 +3,6 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from blake3 import blake3
-
 from graft.wire.errors import BadFieldError, WrongStateError
 from graft_memstore.model import Caller, EventSeq, ScopeFilter
 from graft_memstore.store.chain import EventDraft
@@ -22,6 +20,7 @@ from graft_memstore.store.scope_moves import (
 )
 from graft_memstore.store.tombstones import find_rejected_words, rejects_words
 from graft_memstore.store.transaction import Transaction
+from graft_memstore.write.acts import record_act
 from graft_memstore.write.receipts import Reply, RequestKey, recall_reply, remember_reply
 from graft_memstore.write.restatement import words_hash
 from graft_memstore.write.state_change import Saying
@@ -92,7 +91,7 @@ def _move(transaction: Transaction, order: MoveOrder, saying: Saying) -> Reply:
     rejections = copy_rejections(connection, order.source, order.target)
     move_items(connection, order.source, order.target)
     if rejections and not event:
-        event = _record(transaction, saying.caller, reason)
+        event = record_act(transaction, saying.caller, ACTION_MOVE, reason)
     for tombstone_id in rejections:
         transaction.seal_tombstone(tombstone_id)
     counted = _counted(found, len(rejections))
@@ -132,16 +131,14 @@ def _restates(connection: Connection, note: Movable, scope: str) -> bool:
     return rejection is not None and rejection.scope == scope
 
 
-def _record(
-    transaction: Transaction, caller: Caller, reason: str, note: Movable | None = None
-) -> EventSeq:
-    """Record that a note was moved, or that nothing but rejections came to bind a scope."""
+def _record(transaction: Transaction, caller: Caller, reason: str, note: Movable) -> EventSeq:
+    """Record that a note was moved."""
     return transaction.record(
         EventDraft(
             caller=caller,
             action=ACTION_MOVE,
-            note_id=None if note is None else note.note_id,
-            content_hash=blake3(reason.encode()).digest() if note is None else note.content_hash,
+            note_id=note.note_id,
+            content_hash=note.content_hash,
             reason=reason,
         )
     )

@@ -7,12 +7,12 @@ from typing import TypeVar
 from graft.wire.errors import NotAllowedError, ProposedError
 from graft_memstore.lifecycle import Verb
 from graft_memstore.model import Caller, EventSeq, ItemId, ItemKind, NoteId, Oracle
-from graft_memstore.store.chain import EventDraft
 from graft_memstore.store.notes import read_stored
 from graft_memstore.store.profile import Index, Profile
 from graft_memstore.store.review_items import NewItem, evidence_of, find_item, open_item
 from graft_memstore.store.states import read_last_states
 from graft_memstore.store.transaction import Transaction
+from graft_memstore.write.acts import record_on_note
 
 ACTION_PROPOSE = "propose"
 
@@ -106,15 +106,7 @@ def propose(transaction: Transaction, proposal: Proposal, caller: Caller, reason
         return known.item_id
     stored = read_stored(connection, note_id)
     assert stored is not None, "its id was found a moment ago"
-    event = transaction.record(
-        EventDraft(
-            caller=caller,
-            action=ACTION_PROPOSE,
-            note_id=note_id,
-            content_hash=stored.content_hash,
-            reason=reason,
-        )
-    )
+    event = record_on_note(transaction, caller, ACTION_PROPOSE, stored, reason)
     item = NewItem(
         kind=ItemKind.PROPOSAL,
         evidence=evidence,

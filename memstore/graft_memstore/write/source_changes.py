@@ -5,14 +5,14 @@ from dataclasses import dataclass
 
 from graft.wire.errors import BadFieldError, NotAllowedError, NoteNotFoundError, WrongStateError
 from graft_memstore.lifecycle import REVIEWER, is_protected
-from graft_memstore.model import EventSeq, ItemKind, Lifecycle, NoteId, Source, Trust
+from graft_memstore.model import ItemKind, Lifecycle, NoteId, Source, Trust
 from graft_memstore.provenance import Finding, SourceState, state_of
-from graft_memstore.store.chain import EventDraft
 from graft_memstore.store.note_sources import SOURCE, drop_source_items
 from graft_memstore.store.profile import Index, Profile
 from graft_memstore.store.review_items import NewItem, evidence_of, open_item
 from graft_memstore.store.sources import add_sources, fingerprint_of, read_sources, renew_source
 from graft_memstore.store.transaction import Transaction
+from graft_memstore.write.acts import record_on_note
 from graft_memstore.write.identify import find_note
 from graft_memstore.write.limits import FINDINGS_MAX, SOURCES_MAX
 from graft_memstore.write.receipts import Reply, RequestKey, recall_reply, remember_reply
@@ -102,7 +102,11 @@ def add_note_sources(
         if any(was.get(each.source_id, each.fingerprint) != each.fingerprint for each in now):
             # To add what is there, found as it is now, is to refresh it.
             _check_may_refresh(present, saying)
-        event = _record(transaction, present, ACTION_ADD, saying) if added else 0
+        event = (
+            record_on_note(transaction, saying.caller, ACTION_ADD, present.stored, saying.reason)
+            if added
+            else 0
+        )
         reply = {"id": present.id, "added": added, "event": event}
         remember_reply(connection, key, reply, transaction.at_ms)
         return reply
@@ -203,7 +207,10 @@ def _refresh(transaction: Transaction, findings: Sequence[NoteFinding], saying: 
         renew_source(connection, present.id, each.finding, transaction.at_ms)
         drop_source_items(connection, present.id, each.finding.source_id)
         changed[present.id] = present
-    events = [_record(transaction, present, ACTION_REFRESH, saying) for present in changed.values()]
+    events = [
+        record_on_note(transaction, saying.caller, ACTION_REFRESH, present.stored, saying.reason)
+        for present in changed.values()
+    ]
     return {"states": states, "events": events}
 
 
@@ -246,18 +253,6 @@ def _looked_up(transaction: Transaction, each: NoteFinding) -> tuple[Present, st
             f"note {note_id} has no source {source_id}; see: graft sources list {note_id}"
         )
     return read_present(connection, note_id), known
-
-
-def _record(transaction: Transaction, present: Present, action: str, saying: Saying) -> EventSeq:
-    return transaction.record(
-        EventDraft(
-            caller=saying.caller,
-            action=action,
-            note_id=present.id,
-            content_hash=present.stored.content_hash,
-            reason=saying.reason,
-        )
-    )
 
 
 def _check_active(present: Present) -> None:

@@ -18,7 +18,7 @@ from graft_memstore.lexical import (
 )
 from graft_memstore.model import ScopeFilter
 from graft_memstore.recall.words_arm import find_by_words
-from graft_memstore.store import search
+from graft_memstore.store import term_counts
 from graft_memstore.store.search import Eligible
 
 ANYWHERE = Eligible(scope=EVERYWHERE, now_ms=NOW_MS)
@@ -221,14 +221,16 @@ def test_common_terms_are_searched_for_where_a_scope_does_not_use_the_rare_ones(
 
 
 def test_a_common_term_is_counted_by_how_far_the_count_went(store: NoteStore) -> None:
-    for number in range(4 * search.TERM_COUNT_MAX):
+    for number in range(4 * term_counts.TERM_COUNT_MAX):
         row = {"rowid": number + 1, "title": "the end" if number % 2 else "the"}
         store.connection.execute(
             "INSERT INTO notes_fts (rowid, title) VALUES (:rowid, :title)", row
         )
     store.connection.execute("INSERT INTO notes_fts (rowid, title) VALUES (3000, 'rare')")
 
-    counts = search.count_terms(store.connection, ['"the"', '"end"', '"rare"', '"none"'], 2_000)
+    counts = term_counts.count_terms(
+        store.connection, ['"the"', '"end"', '"rare"', '"none"'], 2_000
+    )
 
     assert counts == [2_000, 1_000, 1, 0]
 

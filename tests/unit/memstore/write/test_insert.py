@@ -186,15 +186,15 @@ def test_the_same_text_for_two_scopes_of_a_batch_is_like_the_notes_of_each(room:
     assert [[each.note_id for each in note.similar] for note in stored] == [[here.id], [there.id]]
 
 
-def test_a_retired_text_does_not_come_back_silently(room: Room) -> None:
-    first = room.insert(note=FULL)
-    room.delete(first.id, caller=AGENT)
+def test_a_retired_text_does_not_come_back_silently(still_room: Room) -> None:
+    first = still_room.insert(note=FULL)
+    still_room.delete(first.id, caller=AGENT)
 
     with pytest.raises(KnownTextError) as refusal:
-        room.insert(note=FULL)
+        still_room.insert(note=FULL)
 
     assert refusal.value.metadata == {"state": "retired", "note_id": first.id}
-    assert room.insert(note=replace(FULL, scope="user")).event == 3
+    assert still_room.insert(note=replace(FULL, scope="user")).event == 3
 
 
 def test_an_erased_text_may_come_back(room: Room) -> None:
