@@ -108,12 +108,12 @@ class AsyncGraft(AsyncCorrectCalls, AsyncReviewCalls, AsyncLogCalls):
     @property
     def filing(self) -> AsyncFiling:
         """Keywords, sources and scopes of notes."""
-        return AsyncFiling(self._connection, self._calls, self._seconds, self._reviewer_token)
+        return AsyncFiling(self._calls, self._call)
 
     @property
     def maintenance(self) -> AsyncMaintenance:
         """Keeping the memory in order."""
-        return AsyncMaintenance(self._connection, self._calls, self._seconds, self._reviewer_token)
+        return AsyncMaintenance(self._calls, self._call, self._stream)
 
     def within(self, seconds: float) -> Self:
         """Give a twin on the same connection whose calls may take *seconds*."""
@@ -306,8 +306,7 @@ class AsyncGraft(AsyncCorrectCalls, AsyncReviewCalls, AsyncLogCalls):
             apply: make the proposed threshold the profile's own if nothing speaks against it.
         """
         operation = gate_operations.measure_gate(self._calls.profile, apply=apply)
-        seconds = max(self._seconds, GATE_SECONDS)
-        async for step in self._connection.stream(operation, seconds):
+        async for step in self._stream(operation, GATE_SECONDS):
             yield step
 
     async def reset_gate(self) -> GateReset:
@@ -339,7 +338,12 @@ class AsyncGraft(AsyncCorrectCalls, AsyncReviewCalls, AsyncLogCalls):
         return upkeep.stop_services(self._services, connection, force=force, seconds=self._seconds)
 
     @override
-    async def _call(self, operation: Operation[ReplyT, ResultT]) -> ResultT:
-        if self._reviewer_token:
-            operation = replace(operation, reviewer_token=self._reviewer_token)
-        return await self._connection.call(operation, self._seconds)
+    async def _call(self, operation: Operation[ReplyT, ResultT], /) -> ResultT:
+        made = replace(operation, reviewer_token=self._reviewer_token)
+        return await self._connection.call(made, self._seconds)
+
+    def _stream(
+        self, operation: Operation[ReplyT, ResultT], seconds_min: float, /
+    ) -> AsyncIterator[ResultT]:
+        made = replace(operation, reviewer_token=self._reviewer_token)
+        return self._connection.stream(made, max(self._seconds, seconds_min))

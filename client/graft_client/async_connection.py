@@ -69,7 +69,7 @@ class AsyncConnection:
                 request_serializer=type(operation.request).SerializeToString,
                 response_deserializer=operation.reply.FromString,
             )
-            metadata = self._services.metadata()
+            metadata = (*self._services.metadata(), *operation.metadata())
             try:
                 async for reply in method(operation.request, timeout=seconds, metadata=metadata):
                     yield operation.read(reply)

@@ -2,25 +2,20 @@
 
 from collections.abc import AsyncIterator
 from datetime import datetime
-from typing import TypeVar
-
-from google.protobuf.message import Message
 
 from graft_client import audit_operations
 from graft_client.audit_operations import LogFilter
+from graft_client.calling import AsyncCall
 from graft_client.calls import Calls
 from graft_client.history import Event, LogHead, LogReport
-from graft_client.operation import Operation
 from graft_client.times import to_milliseconds
-
-ReplyT = TypeVar("ReplyT", bound=Message)
-ResultT = TypeVar("ResultT")
 
 
 class AsyncLogCalls:
     """The verbs about what was done."""
 
     _calls: Calls
+    _call: AsyncCall
 
     async def log(
         self,
@@ -61,7 +56,3 @@ class AsyncLogCalls:
     async def log_head(self) -> LogHead:
         """Tell where the log ends; kept elsewhere it shows whether the log was made anew."""
         return await self._call(audit_operations.log_head(self._calls.profile))
-
-    async def _call(self, operation: Operation[ReplyT, ResultT]) -> ResultT:
-        """Make a call."""
-        raise NotImplementedError

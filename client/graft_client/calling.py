@@ -1,7 +1,7 @@
 """How the parts of a client make their calls: by the client's own way, whatever it adds to each."""
 
-from collections.abc import AsyncIterator, Awaitable, Iterator
-from typing import Protocol, TypeVar
+from collections.abc import AsyncIterator, Coroutine, Iterator
+from typing import Any, Protocol, TypeVar
 
 from google.protobuf.message import Message
 
@@ -30,7 +30,7 @@ class Stream(Protocol):
 class AsyncCall(Protocol):
     """The asyncio twin of `Call`."""
 
-    def __call__(self, operation: Operation[ReplyT, ResultT], /) -> Awaitable[ResultT]:
+    def __call__(self, operation: Operation[ReplyT, ResultT], /) -> Coroutine[Any, Any, ResultT]:
         """Return what the operation reads of its reply."""
 
 

@@ -9,16 +9,22 @@ from graft.memory.v1 import (
     notes_service_pb2,
     profiles_service_pb2,
     recall_service_pb2,
+    scopes_service_pb2,
+    sources_service_pb2,
+    upkeep_service_pb2,
 )
 from graft_client import (
     lifecycle_operations,
     operations,
     recall_operations,
     receipt_operations,
+    scope_operations,
     source_operations,
+    upkeep_operations,
 )
 from graft_client.errors import InputError
 from graft_client.explanations import ClearedMisses
+from graft_client.filing_reports import ScopeMoved, SourcesAdded, SourcesDiff, SourcesRefreshed
 from graft_client.lifecycle_operations import ChangeResponse, Verb
 from graft_client.limits import BATCH_BYTES_MAX
 from graft_client.operation import Operation
@@ -31,6 +37,7 @@ from graft_client.results import (
     Inserted,
     QueryAnswer,
     Retrieved,
+    Source,
     Stats,
 )
 from graft_client.scope import (
@@ -41,7 +48,9 @@ from graft_client.scope import (
     write_scope,
 )
 from graft_client.settings import Configuration
+from graft_client.source_operations import SourceListing, SourceLook, SourcePage
 from graft_client.sources import Surveyor, look_at_all, spend_on_answer, spend_on_looking
+from graft_client.upkeep_reports import Resolved, UpkeepDecision
 from graft_client.walks import Classified, Explored
 
 BATCH_NOTES = 64
@@ -178,6 +187,65 @@ class Calls:
             self._profile,
             note_id,
             keywords,
+            reason=reason,
+            request_id=self.request_id(request_id),
+        )
+
+    def list_sources(
+        self, listing: SourceListing, page_token: str
+    ) -> Operation[sources_service_pb2.ListSourcesResponse, SourcePage]:
+        """List one page of sources."""
+        return source_operations.list_sources(self._profile, listing, page_token)
+
+    def add_sources(
+        self, note_id: str, sources: Sequence[Source], reason: str, request_id: str | None
+    ) -> Operation[sources_service_pb2.AddSourcesResponse, SourcesAdded]:
+        """Give a note sources, which are looked at now."""
+        return source_operations.add_sources(
+            self._profile,
+            note_id,
+            self._surveyor.complete(sources, spend_on_looking()),
+            reason=reason,
+            request_id=self.request_id(request_id),
+        )
+
+    def report_sources(
+        self, looks: Sequence[SourceLook]
+    ) -> Operation[sources_service_pb2.ReportSourcesResponse, SourcesDiff]:
+        """Tell what sources are."""
+        return source_operations.report_sources(
+            self._profile, looks, request_id=self.request_id(None)
+        )
+
+    def refresh_sources(
+        self, looks: Sequence[SourceLook], reason: str
+    ) -> Operation[sources_service_pb2.RefreshSourcesResponse, SourcesRefreshed]:
+        """Take what sources are for what holds."""
+        return source_operations.refresh_sources(
+            self._profile, looks, reason=reason, request_id=self.request_id(None)
+        )
+
+    def move_scope(
+        self, source: str, target: str, reason: str, request_id: str | None, *, dry_run: bool
+    ) -> Operation[scopes_service_pb2.MoveScopeResponse, ScopeMoved]:
+        """Move a scope's notes."""
+        return scope_operations.move_scope(
+            self._profile,
+            (source, target),
+            reason=reason,
+            request_id=self.request_id(request_id),
+            dry_run=dry_run,
+        )
+
+    def resolve(
+        self, item: int, decision: UpkeepDecision, keep: str, reason: str, request_id: str | None
+    ) -> Operation[upkeep_service_pb2.ResolveItemResponse, Resolved]:
+        """Decide one thing that upkeep found."""
+        return upkeep_operations.resolve(
+            self._profile,
+            item,
+            decision,
+            keep=keep,
             reason=reason,
             request_id=self.request_id(request_id),
         )

@@ -111,12 +111,12 @@ class Graft(CorrectCalls, ReviewCalls, LogCalls):
     @property
     def filing(self) -> Filing:
         """Keywords, sources and scopes of notes."""
-        return Filing(self._connection, self._calls, self._seconds, self._reviewer_token)
+        return Filing(self._calls, self._call)
 
     @property
     def maintenance(self) -> Maintenance:
         """Keeping the memory in order."""
-        return Maintenance(self._connection, self._calls, self._seconds, self._reviewer_token)
+        return Maintenance(self._calls, self._call, self._stream)
 
     def within(self, seconds: float) -> Self:
         """Give a twin on the same connection whose calls may take *seconds*."""
@@ -336,8 +336,7 @@ class Graft(CorrectCalls, ReviewCalls, LogCalls):
             apply: make the proposed threshold the profile's own if nothing speaks against it.
         """
         operation = gate_operations.measure_gate(self._calls.profile, apply=apply)
-        seconds = max(self._seconds, GATE_SECONDS)
-        yield from self._connection.stream(operation, seconds)
+        yield from self._stream(operation, GATE_SECONDS)
 
     def reset_gate(self) -> GateReset:
         """Take the profile's own threshold away; undoes what `measure_gate` applied."""
@@ -359,7 +358,12 @@ class Graft(CorrectCalls, ReviewCalls, LogCalls):
         )
 
     @override
-    def _call(self, operation: Operation[ReplyT, ResultT]) -> ResultT:
-        if self._reviewer_token:
-            operation = replace(operation, reviewer_token=self._reviewer_token)
-        return self._connection.call(operation, self._seconds)
+    def _call(self, operation: Operation[ReplyT, ResultT], /) -> ResultT:
+        made = replace(operation, reviewer_token=self._reviewer_token)
+        return self._connection.call(made, self._seconds)
+
+    def _stream(
+        self, operation: Operation[ReplyT, ResultT], seconds_min: float, /
+    ) -> Iterator[ResultT]:
+        made = replace(operation, reviewer_token=self._reviewer_token)
+        return self._connection.stream(made, max(self._seconds, seconds_min))

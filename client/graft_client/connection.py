@@ -89,7 +89,7 @@ class Connection:
                 request_serializer=type(operation.request).SerializeToString,
                 response_deserializer=operation.reply.FromString,
             )
-            metadata = self._services.metadata()
+            metadata = (*self._services.metadata(), *operation.metadata())
             try:
                 for reply in method(operation.request, timeout=seconds, metadata=metadata):
                     yield operation.read(reply)

@@ -1,22 +1,18 @@
 """What a client says of notes that are no longer right; verbs that `Graft` has as well."""
 
-from typing import TypeVar, Unpack
+from typing import Unpack
 
-from google.protobuf.message import Message
-
+from graft_client.calling import Call
 from graft_client.calls import Calls
-from graft_client.operation import Operation
 from graft_client.requests import TimeFields
 from graft_client.results import Changed
-
-ReplyT = TypeVar("ReplyT", bound=Message)
-ResultT = TypeVar("ResultT")
 
 
 class CorrectCalls:
     """The verbs that change what a note is worth."""
 
     _calls: Calls
+    _call: Call
 
     def supersede(
         self, note_id: str, *, by: str, reason: str, request_id: str | None = None
@@ -66,6 +62,3 @@ class CorrectCalls:
     def undo(self, event: int, *, reason: str, request_id: str | None = None) -> Changed:
         """Take back the last change of a note, by the event that recorded it."""
         return self._call(self._calls.undo(event, reason, request_id))
-
-    def _call(self, operation: Operation[ReplyT, ResultT]) -> ResultT:
-        raise NotImplementedError

@@ -5,15 +5,10 @@ Their keywords, the sources that they rest on, the scopes that they are in.
 
 import asyncio
 from collections.abc import AsyncIterator, Iterator, Sequence
-from dataclasses import replace
-from typing import TypeVar
 
-from google.protobuf.message import Message
-
-from graft_client import lifecycle_operations, scope_operations, source_operations
-from graft_client.async_connection import AsyncConnection
+from graft_client import scope_operations
+from graft_client.calling import AsyncCall, Call
 from graft_client.calls import Calls
-from graft_client.connection import Connection
 from graft_client.filing_reports import (
     LookedAtSource,
     NoteSource,
@@ -24,27 +19,19 @@ from graft_client.filing_reports import (
     SourcesRefreshed,
 )
 from graft_client.limits import FINDINGS_MAX
-from graft_client.operation import Operation
 from graft_client.requests import KeywordChanges
 from graft_client.results import Changed, Source
 from graft_client.scope import ALL_SCOPES, AllScopes
 from graft_client.source_operations import SourceListing, SourceLook
 from graft_client.sources import look_at_all, spend_on_looking
 
-ReplyT = TypeVar("ReplyT", bound=Message)
-ResultT = TypeVar("ResultT")
-
 
 class Filing:
     """Keywords, sources and scopes of notes."""
 
-    def __init__(
-        self, connection: Connection, calls: Calls, seconds: float, reviewer_token: str = ""
-    ) -> None:
-        self._connection = connection
+    def __init__(self, calls: Calls, call: Call) -> None:
         self._calls = calls
-        self._seconds = seconds
-        self._reviewer_token = reviewer_token
+        self._call = call
 
     def set_keywords(
         self,
@@ -56,14 +43,8 @@ class Filing:
         request_id: str | None = None,
     ) -> Changed:
         """Give an active note keywords and take others away; `Graft.undo` takes that back."""
-        operation = lifecycle_operations.set_keywords(
-            self._calls.profile,
-            note_id,
-            KeywordChanges(add=add, remove=remove),
-            reason=reason,
-            request_id=self._calls.request_id(request_id),
-        )
-        return self._call(operation)
+        changes = KeywordChanges(add=add, remove=remove)
+        return self._call(self._calls.set_keywords(note_id, changes, reason, request_id))
 
     def sources(
         self, note_id: str = "", *, scope: str | AllScopes = "", mine: bool = False
@@ -78,8 +59,7 @@ class Filing:
         listing = _listing(self._calls, note_id, scope, mine=mine)
         token = ""
         while True:
-            operation = source_operations.list_sources(self._calls.profile, listing, token)
-            page = self._call(operation)
+            page = self._call(self._calls.list_sources(listing, token))
             yield from page.sources
             token = page.next_page_token
             if not token:
@@ -94,24 +74,14 @@ class Filing:
         request_id: str | None = None,
     ) -> SourcesAdded:
         """Give an active note further sources, with the fingerprints that they have now."""
-        operation = source_operations.add_sources(
-            self._calls.profile,
-            note_id,
-            self._calls.surveyor.complete(sources, spend_on_looking()),
-            reason=reason,
-            request_id=self._calls.request_id(request_id),
-        )
-        return self._call(operation)
+        return self._call(self._calls.add_sources(note_id, sources, reason, request_id))
 
     def diff_sources(self, note_id: str = "", *, scope: str | AllScopes = "") -> SourcesDiff:
         """Look at the sources of this project, and put before the reviewer what has changed."""
         looked: tuple[LookedAtSource, ...] = ()
         waiting = 0
         for batch in _batches(_look(self._calls, self.sources(note_id, scope=scope, mine=True))):
-            operation = source_operations.report_sources(
-                self._calls.profile, batch, request_id=self._calls.request_id(None)
-            )
-            told = self._call(operation)
+            told = self._call(self._calls.report_sources(batch))
             looked += told.sources
             waiting += told.waiting
         return SourcesDiff(sources=looked, waiting=waiting)
@@ -123,10 +93,7 @@ class Filing:
         looked: tuple[LookedAtSource, ...] = ()
         events: tuple[int, ...] = ()
         for batch in _batches(_look(self._calls, self.sources(note_id, scope=scope, mine=True))):
-            operation = source_operations.refresh_sources(
-                self._calls.profile, batch, reason=reason, request_id=self._calls.request_id(None)
-            )
-            done = self._call(operation)
+            done = self._call(self._calls.refresh_sources(batch, reason))
             looked += done.sources
             events += done.events
         return SourcesRefreshed(sources=looked, events=events)
@@ -147,30 +114,16 @@ class Filing:
         request_id: str | None = None,
     ) -> ScopeMoved:
         """Move every note of one scope to another, or with *dry_run* count them."""
-        operation = scope_operations.move_scope(
-            self._calls.profile,
-            (source, target),
-            reason=reason,
-            request_id=self._calls.request_id(request_id),
-            dry_run=dry_run,
-        )
-        return self._call(operation)
-
-    def _call(self, operation: Operation[ReplyT, ResultT]) -> ResultT:
-        made = replace(operation, reviewer_token=self._reviewer_token)
-        return self._connection.call(made, self._seconds)
+        move = self._calls.move_scope(source, target, reason, request_id, dry_run=dry_run)
+        return self._call(move)
 
 
 class AsyncFiling:
     """Keywords, sources and scopes of notes."""
 
-    def __init__(
-        self, connection: AsyncConnection, calls: Calls, seconds: float, reviewer_token: str = ""
-    ) -> None:
-        self._connection = connection
+    def __init__(self, calls: Calls, call: AsyncCall) -> None:
         self._calls = calls
-        self._seconds = seconds
-        self._reviewer_token = reviewer_token
+        self._call = call
 
     async def set_keywords(
         self,
@@ -182,14 +135,8 @@ class AsyncFiling:
         request_id: str | None = None,
     ) -> Changed:
         """Give an active note keywords and take others away; `Graft.undo` takes that back."""
-        operation = lifecycle_operations.set_keywords(
-            self._calls.profile,
-            note_id,
-            KeywordChanges(add=add, remove=remove),
-            reason=reason,
-            request_id=self._calls.request_id(request_id),
-        )
-        return await self._call(operation)
+        changes = KeywordChanges(add=add, remove=remove)
+        return await self._call(self._calls.set_keywords(note_id, changes, reason, request_id))
 
     async def sources(
         self, note_id: str = "", *, scope: str | AllScopes = "", mine: bool = False
@@ -204,8 +151,7 @@ class AsyncFiling:
         listing = _listing(self._calls, note_id, scope, mine=mine)
         token = ""
         while True:
-            operation = source_operations.list_sources(self._calls.profile, listing, token)
-            page = await self._call(operation)
+            page = await self._call(self._calls.list_sources(listing, token))
             for each in page.sources:
                 yield each
             token = page.next_page_token
@@ -221,15 +167,11 @@ class AsyncFiling:
         request_id: str | None = None,
     ) -> SourcesAdded:
         """Give an active note further sources, with the fingerprints that they have now."""
-        complete = self._calls.surveyor.complete
-        operation = source_operations.add_sources(
-            self._calls.profile,
-            note_id,
-            await asyncio.to_thread(complete, sources, spend_on_looking()),
-            reason=reason,
-            request_id=self._calls.request_id(request_id),
+        # It looks at files; a thread does that, the loop goes on.
+        made = await asyncio.to_thread(
+            self._calls.add_sources, note_id, sources, reason, request_id
         )
-        return await self._call(operation)
+        return await self._call(made)
 
     async def diff_sources(self, note_id: str = "", *, scope: str | AllScopes = "") -> SourcesDiff:
         """Look at the sources of this project, and put before the reviewer what has changed."""
@@ -237,10 +179,7 @@ class AsyncFiling:
         waiting = 0
         listed = [each async for each in self.sources(note_id, scope=scope, mine=True)]
         for batch in _batches(await asyncio.to_thread(_look, self._calls, listed)):
-            operation = source_operations.report_sources(
-                self._calls.profile, batch, request_id=self._calls.request_id(None)
-            )
-            told = await self._call(operation)
+            told = await self._call(self._calls.report_sources(batch))
             looked += told.sources
             waiting += told.waiting
         return SourcesDiff(sources=looked, waiting=waiting)
@@ -253,10 +192,7 @@ class AsyncFiling:
         events: tuple[int, ...] = ()
         listed = [each async for each in self.sources(note_id, scope=scope, mine=True)]
         for batch in _batches(await asyncio.to_thread(_look, self._calls, listed)):
-            operation = source_operations.refresh_sources(
-                self._calls.profile, batch, reason=reason, request_id=self._calls.request_id(None)
-            )
-            done = await self._call(operation)
+            done = await self._call(self._calls.refresh_sources(batch, reason))
             looked += done.sources
             events += done.events
         return SourcesRefreshed(sources=looked, events=events)
@@ -277,18 +213,8 @@ class AsyncFiling:
         request_id: str | None = None,
     ) -> ScopeMoved:
         """Move every note of one scope to another, or with *dry_run* count them."""
-        operation = scope_operations.move_scope(
-            self._calls.profile,
-            (source, target),
-            reason=reason,
-            request_id=self._calls.request_id(request_id),
-            dry_run=dry_run,
-        )
-        return await self._call(operation)
-
-    async def _call(self, operation: Operation[ReplyT, ResultT]) -> ResultT:
-        made = replace(operation, reviewer_token=self._reviewer_token)
-        return await self._connection.call(made, self._seconds)
+        move = self._calls.move_scope(source, target, reason, request_id, dry_run=dry_run)
+        return await self._call(move)
 
 
 def _listing(calls: Calls, note_id: str, scope: str | AllScopes, *, mine: bool) -> SourceListing:

@@ -2,25 +2,20 @@
 
 from collections.abc import Iterator
 from datetime import datetime
-from typing import TypeVar
-
-from google.protobuf.message import Message
 
 from graft_client import audit_operations
 from graft_client.audit_operations import LogFilter
+from graft_client.calling import Call
 from graft_client.calls import Calls
 from graft_client.history import Event, LogHead, LogReport
-from graft_client.operation import Operation
 from graft_client.times import to_milliseconds
-
-ReplyT = TypeVar("ReplyT", bound=Message)
-ResultT = TypeVar("ResultT")
 
 
 class LogCalls:
     """The verbs about what was done."""
 
     _calls: Calls
+    _call: Call
 
     def log(
         self,
@@ -60,7 +55,3 @@ class LogCalls:
     def log_head(self) -> LogHead:
         """Tell where the log ends; kept elsewhere it shows whether the log was made anew."""
         return self._call(audit_operations.log_head(self._calls.profile))
-
-    def _call(self, operation: Operation[ReplyT, ResultT]) -> ResultT:
-        """Make a call."""
-        raise NotImplementedError

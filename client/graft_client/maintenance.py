@@ -1,16 +1,10 @@
 """Keeping a memory in order, for programs: `Graft.maintenance` and its awaited twin."""
 
 from collections.abc import AsyncIterator, Iterator
-from dataclasses import replace
-from typing import TypeVar
-
-from google.protobuf.message import Message
 
 from graft_client import upkeep_operations
-from graft_client.async_connection import AsyncConnection
+from graft_client.calling import AsyncCall, AsyncStream, Call, Stream
 from graft_client.calls import Calls
-from graft_client.connection import Connection
-from graft_client.operation import Operation
 from graft_client.scope import AllScopes
 from graft_client.upkeep_reports import (
     Applied,
@@ -22,9 +16,6 @@ from graft_client.upkeep_reports import (
     UpkeepStatus,
 )
 
-ReplyT = TypeVar("ReplyT", bound=Message)
-ResultT = TypeVar("ResultT")
-
 UPKEEP_SECONDS = 600.0
 """What a scan or making edges anew may take, or longer where calls may."""
 
@@ -32,20 +23,15 @@ UPKEEP_SECONDS = 600.0
 class Maintenance:
     """Finds what somebody should judge, and does what loses nothing."""
 
-    def __init__(
-        self, connection: Connection, calls: Calls, seconds: float, reviewer_token: str = ""
-    ) -> None:
-        self._connection = connection
+    def __init__(self, calls: Calls, call: Call, stream: Stream) -> None:
         self._calls = calls
-        self._seconds = seconds
-        self._reviewer_token = reviewer_token
+        self._call = call
+        self._stream = stream
 
     def status(self, *, scope: str | AllScopes = "") -> UpkeepStatus:
         """Say what waits, and when upkeep was last done."""
         scopes = self._calls.read_scopes(scope)
-        return self._connection.call(
-            upkeep_operations.look(self._calls.profile, scopes), self._seconds
-        )
+        return self._call(upkeep_operations.look(self._calls.profile, scopes))
 
     def scan(
         self, *, idle_days: int | None = None, limit: int = 0, scope: str | AllScopes = ""
@@ -61,7 +47,7 @@ class Maintenance:
         operation = upkeep_operations.scan(
             self._calls.profile, scopes, idle_days=idle_days, limit=limit
         )
-        yield from self._connection.stream(operation, max(self._seconds, UPKEEP_SECONDS))
+        yield from self._stream(operation, UPKEEP_SECONDS)
 
     def resolve(
         self,
@@ -73,15 +59,7 @@ class Maintenance:
         request_id: str | None = None,
     ) -> Resolved:
         """Decide one thing that waits; with "supersede" *keep* names the note that stays."""
-        operation = upkeep_operations.resolve(
-            self._calls.profile,
-            item,
-            decision,
-            keep=keep,
-            reason=reason,
-            request_id=self._calls.request_id(request_id),
-        )
-        return self._call(operation)
+        return self._call(self._calls.resolve(item, decision, keep, reason, request_id))
 
     def apply_safe(self, *, dry_run: bool = False, scope: str | AllScopes = "") -> Applied:
         """Do what loses nothing, or with *dry_run* tell what that would be."""
@@ -100,30 +78,21 @@ class Maintenance:
         """Make all edges anew in the background, and watch how far that is."""
         scopes = self._calls.read_scopes(scope)
         operation = upkeep_operations.consolidate(self._calls.profile, scopes, dry_run=dry_run)
-        yield from self._connection.stream(operation, max(self._seconds, UPKEEP_SECONDS))
-
-    def _call(self, operation: Operation[ReplyT, ResultT]) -> ResultT:
-        made = replace(operation, reviewer_token=self._reviewer_token)
-        return self._connection.call(made, self._seconds)
+        yield from self._stream(operation, UPKEEP_SECONDS)
 
 
 class AsyncMaintenance:
     """Finds what somebody should judge, and does what loses nothing."""
 
-    def __init__(
-        self, connection: AsyncConnection, calls: Calls, seconds: float, reviewer_token: str = ""
-    ) -> None:
-        self._connection = connection
+    def __init__(self, calls: Calls, call: AsyncCall, stream: AsyncStream) -> None:
         self._calls = calls
-        self._seconds = seconds
-        self._reviewer_token = reviewer_token
+        self._call = call
+        self._stream = stream
 
     async def status(self, *, scope: str | AllScopes = "") -> UpkeepStatus:
         """Say what waits, and when upkeep was last done."""
         scopes = self._calls.read_scopes(scope)
-        return await self._connection.call(
-            upkeep_operations.look(self._calls.profile, scopes), self._seconds
-        )
+        return await self._call(upkeep_operations.look(self._calls.profile, scopes))
 
     async def scan(
         self, *, idle_days: int | None = None, limit: int = 0, scope: str | AllScopes = ""
@@ -139,7 +108,7 @@ class AsyncMaintenance:
         operation = upkeep_operations.scan(
             self._calls.profile, scopes, idle_days=idle_days, limit=limit
         )
-        async for step in self._connection.stream(operation, max(self._seconds, UPKEEP_SECONDS)):
+        async for step in self._stream(operation, UPKEEP_SECONDS):
             yield step
 
     async def resolve(
@@ -152,15 +121,7 @@ class AsyncMaintenance:
         request_id: str | None = None,
     ) -> Resolved:
         """Decide one thing that waits; with "supersede" *keep* names the note that stays."""
-        operation = upkeep_operations.resolve(
-            self._calls.profile,
-            item,
-            decision,
-            keep=keep,
-            reason=reason,
-            request_id=self._calls.request_id(request_id),
-        )
-        return await self._call(operation)
+        return await self._call(self._calls.resolve(item, decision, keep, reason, request_id))
 
     async def apply_safe(self, *, dry_run: bool = False, scope: str | AllScopes = "") -> Applied:
         """Do what loses nothing, or with *dry_run* tell what that would be."""
@@ -179,9 +140,5 @@ class AsyncMaintenance:
         """Make all edges anew in the background, and watch how far that is."""
         scopes = self._calls.read_scopes(scope)
         operation = upkeep_operations.consolidate(self._calls.profile, scopes, dry_run=dry_run)
-        async for step in self._connection.stream(operation, max(self._seconds, UPKEEP_SECONDS)):
+        async for step in self._stream(operation, UPKEEP_SECONDS):
             yield step
-
-    async def _call(self, operation: Operation[ReplyT, ResultT]) -> ResultT:
-        made = replace(operation, reviewer_token=self._reviewer_token)
-        return await self._connection.call(made, self._seconds)

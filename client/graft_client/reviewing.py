@@ -3,27 +3,23 @@
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from copy import copy
-from typing import Self, TypeVar
-
-from google.protobuf.message import Message
+from typing import Self
 
 from graft_client import review_operations
 from graft_client.authority import Oracle, ReviewerStatus
+from graft_client.calling import Call
 from graft_client.calls import Calls
 from graft_client.errors import GraftError
-from graft_client.operation import Operation
 from graft_client.results import Changed
 from graft_client.reviews import Decided, ReviewDecision, ReviewItem, ReviewKind
 from graft_client.scope import AllScopes
-
-ReplyT = TypeVar("ReplyT", bound=Message)
-ResultT = TypeVar("ResultT")
 
 
 class ReviewCalls:
     """The verbs about the reviewer and the queue."""
 
     _calls: Calls
+    _call: Call
     # Token of the session that its calls go with; empty for an agent's.
     _reviewer_token: str
 
@@ -118,6 +114,3 @@ class ReviewCalls:
                 request_id=self._calls.request_id(request_id),
             )
         )
-
-    def _call(self, operation: Operation[ReplyT, ResultT]) -> ResultT:
-        raise NotImplementedError

@@ -1,17 +1,14 @@
 """Asks the gate with what is there: this machine's system and, if need be, locked versions."""
 
-import sys
 from collections.abc import Sequence
 from dataclasses import replace
 
-from graft.wire.ecosystems import Ecosystem, system_of
 from graft_client.cli.output import printable
 from graft_client.cli.session import Session
 from graft_client.limits import CONTEXT_MAX
 from graft_client.requests import AsOfFields
 from graft_client.results import QueryAnswer
-
-_SYSTEM = f"{Ecosystem.OS}:"
+from graft_client.surroundings.system import system_here
 
 
 def ask_here(
@@ -23,7 +20,7 @@ def ask_here(
     those names, and the question is asked again. So a question that no note with a range comes
     near costs nothing more.
     """
-    context = (*given, *_system(given))
+    context = (*given, *system_here(given))
     when = instants or AsOfFields()
     answer = session.graft.query(question, scope=session.read_scope, context=context, **when)
     if not answer.context_wanted:
@@ -44,10 +41,3 @@ def ask_here(
     again = session.graft.query(question, scope=session.read_scope, context=context, **when)
     # What the first answer told is told once, and this one is shown alone.
     return replace(again, notices=answer.notices + again.notices)
-
-
-def _system(given: Sequence[str]) -> tuple[str, ...]:
-    """Return this machine's system, unless one was given."""
-    system = system_of(sys.platform)
-    named = any(each.strip().lower().startswith(_SYSTEM) for each in given)
-    return () if system is None or named else (_SYSTEM + system,)

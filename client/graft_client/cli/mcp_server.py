@@ -8,12 +8,7 @@ from graft_client.cli.options import GraftCommand
 from graft_client.cli.session import Session, with_session
 from graft_client.errors import GraftError
 from graft_client.limits import ANSWER_TOKENS, ANSWER_TOKENS_MAX, ANSWER_TOKENS_MIN
-
-
-class MissingExtraError(GraftError):
-    """The protocol's library is not installed."""
-
-    reason = "MISSING_EXTRA"
+from graft_client.programs import INSTALL_LINE, MCP_MODULES, missing
 
 
 @click.command(cls=GraftCommand)
@@ -36,19 +31,20 @@ def mcp(session: Session, workspace: str | None, max_tokens: int) -> None:
     The agent sees the workspace's project and user, and no argument of its tools widens that. It
     may save and correct notes; it never approves, lifts a rejection or erases.
 
-    \\b
+    \b
     Example:
         graft mcp --workspace ~/src/app
     """
-    try:
-        # The protocol's library alone takes most of a second to load.
-        import anyio  # noqa: PLC0415
+    lacking = missing(MCP_MODULES)
+    if lacking:
+        raise GraftError(
+            f"graft mcp needs {', '.join(lacking)}, which is not installed; run: {INSTALL_LINE}",
+            details={"install": INSTALL_LINE},
+        )
+    # The protocol's library alone takes most of a second to load.
+    import anyio  # noqa: PLC0415
 
-        from graft_client.mcp.server import ServerOptions, serve_stdio  # noqa: PLC0415
-    except ImportError as error:
-        raise MissingExtraError(
-            "graft mcp needs the extra mcp: pip install 'graft-memory[mcp]'"
-        ) from error
+    from graft_client.mcp.server import ServerOptions, serve_stdio  # noqa: PLC0415
     from graft_client.mcp.workspace import workspace_of  # noqa: PLC0415
 
     directory = Path(workspace) if workspace else session.configuration.directory

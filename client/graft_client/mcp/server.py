@@ -18,8 +18,8 @@ from graft_client.errors import GraftError, InputError
 from graft_client.limits import ANSWER_TOKENS
 from graft_client.mcp.arguments import Arguments
 from graft_client.mcp.catalogue import CATALOGUE, Spec
-from graft_client.mcp.replies import BYTES_PER_TOKEN, Reply, note_reply
-from graft_client.mcp.tools import HANDLERS, Call, Handler
+from graft_client.mcp.replies import BYTES_PER_TOKEN, note_reply
+from graft_client.mcp.tools import HANDLERS, Call
 from graft_client.mcp.workspace import Workspace
 from graft_client.settings import Configuration
 
@@ -28,9 +28,6 @@ NOTE_URI = "graft://note/"
 AUTHOR_CHARS_MAX = 128
 CALLS_AT_ONCE = 8
 """Calls of one agent that are asked of the services at once; others wait for their turn."""
-BUSY = "BUSY"
-BUSY_PAUSES = (0.05, 0.1, 0.2, 0.4, 0.8, 1.6, 3.2, 6.4)
-"""Seconds to wait before a call that was refused for that is made again."""
 
 log = logging.getLogger(__name__)
 
@@ -111,7 +108,9 @@ class _Handlers:
             raise MCPError(types.INVALID_PARAMS, f"there is no tool {params.name[:64]!r}")
         try:
             call = self._call(context, spec, params)
-            reply = await self._patiently(HANDLERS[params.name], call)
+            # The connection calls a busy service again by itself.
+            async with self._at_once:
+                reply = await HANDLERS[params.name](call)
         except GraftError as error:
             return refused(error)
         return types.CallToolResult(
@@ -146,19 +145,6 @@ class _Handlers:
         text = note_reply(note, 0, self._options.tokens).text
         content = types.TextResourceContents(uri=params.uri, mime_type="text/plain", text=text)
         return types.ReadResourceResult(contents=[content])
-
-    async def _patiently(self, handler: Handler, call: Call) -> Reply:
-        """Do a few calls at once, and one that a busy service refused again, for a while."""
-        async with self._at_once:
-            for pause in BUSY_PAUSES:
-                try:
-                    return await handler(call)
-                except GraftError as error:
-                    # What is refused because of that was not done.
-                    if error.reason != BUSY:
-                        raise
-                    await anyio.sleep(pause)
-            return await handler(call)
 
     def _call(
         self,

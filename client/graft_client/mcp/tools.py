@@ -1,10 +1,8 @@
 """What each tool does: reads its arguments, asks the memory, packs the answer."""
 
-import sys
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 
-from graft.wire.ecosystems import Ecosystem, system_of
 from graft_client.async_client import AsyncGraft
 from graft_client.errors import InputError
 from graft_client.limits import TOP_K_MAX, UPKEEP_ITEMS_MAX
@@ -14,6 +12,7 @@ from graft_client.mcp.workspace import Workspace
 from graft_client.requests import NewNote, parse_source
 from graft_client.results import KINDS
 from graft_client.scope import USER
+from graft_client.surroundings.system import system_here
 from graft_client.upkeep_reports import DECISIONS
 
 OFFSET_MAX = 1 << 21
@@ -46,10 +45,9 @@ class Call:
 async def query(call: Call) -> Reply:
     """Ask the gate."""
     context = call.arguments.texts("context")
-    system = system_of(sys.platform)
-    if system is not None and not any(each.startswith(f"{Ecosystem.OS}:") for each in context):
-        context = (*context, f"{Ecosystem.OS}:{system}")
-    answer = await call.graft.query(call.arguments.text("text"), context=context)
+    answer = await call.graft.query(
+        call.arguments.text("text"), context=(*context, *system_here(context))
+    )
     return answer_reply(answer, call.tokens)
 
 
@@ -222,8 +220,7 @@ async def status(call: Call) -> Reply:
     )
 
 
-Handler = Callable[[Call], Awaitable[Reply]]
-HANDLERS: Mapping[str, Handler] = {
+HANDLERS: Mapping[str, Callable[[Call], Awaitable[Reply]]] = {
     "query": query,
     "retrieve": retrieve,
     "explore": explore,
