@@ -3,7 +3,8 @@
 from __future__ import annotations  # grpc's classes are generic in their stubs alone
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, TypeVar
 
 import grpc
@@ -12,6 +13,7 @@ from typing_extensions import override
 
 from graft.memory.v1 import errors_pb2
 from graft.wire.errors import REASON_PREFIX, ProposedError, ServiceError
+from graft.wire.server import wrapped
 from graft_memstore.model import DEFAULT_PROFILE, NoteId
 from graft_memstore.recall.index import VectorIndex
 from graft_memstore.service.convert import caller_of
@@ -64,26 +66,23 @@ class RefusalRecorder(grpc.ServerInterceptor):
         continuation: Continuation[RequestT, ReplyT],
         handler_call_details: grpc.HandlerCallDetails,
     ) -> MethodHandler[RequestT, ReplyT]:
-        """Wrap what answers once; no change answers with a stream."""
+        """Wrap the handlers of our own services."""
+        method = handler_call_details.method
         handler = continuation(handler_call_details)
-        if handler is None or handler.unary_unary is None:
-            return handler
-        method = handler_call_details.method.rpartition("/")[2]
-        answer = handler.unary_unary
-
-        def answered(request: RequestT, context: grpc.ServicerContext) -> ReplyT:
-            try:
-                return answer(request, context)
-            except ServiceError as error:
-                if isinstance(request, Message) and _is_refused_change(method, request, error):
-                    self._record(method, request, context, error)
-                raise
-
-        return grpc.unary_unary_rpc_method_handler(
-            answered,
-            request_deserializer=handler.request_deserializer,
-            response_serializer=handler.response_serializer,
+        return wrapped(
+            method,
+            handler,
+            lambda request, context: self._watch(method.rpartition("/")[2], request, context),
         )
+
+    @contextmanager
+    def _watch(self, method: str, request: object, context: grpc.ServicerContext) -> Iterator[None]:
+        try:
+            yield
+        except ServiceError as error:
+            if isinstance(request, Message) and _is_refused_change(method, request, error):
+                self._record(method, request, context, error)
+            raise
 
     def _record(
         self, method: str, request: Message, context: grpc.ServicerContext, error: ServiceError

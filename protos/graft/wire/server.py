@@ -28,7 +28,7 @@ log = logging.getLogger(__name__)
 
 RequestT = TypeVar("RequestT")
 ReplyT = TypeVar("ReplyT")
-Around: TypeAlias = "Callable[[grpc.ServicerContext], AbstractContextManager[None]]"
+Around: TypeAlias = "Callable[[RequestT, grpc.ServicerContext], AbstractContextManager[None]]"
 MethodHandler: TypeAlias = "grpc.RpcMethodHandler[RequestT, ReplyT] | None"
 Continuation: TypeAlias = "Callable[[grpc.HandlerCallDetails], MethodHandler[RequestT, ReplyT]]"
 
@@ -48,7 +48,7 @@ class ErrorInterceptor(grpc.ServerInterceptor):
         """Wrap the handlers of our own services; the library's speak for themselves."""
         method = handler_call_details.method
         handler = continuation(handler_call_details)
-        return _wrapped(method, handler, lambda context: self._guard(method, context))
+        return wrapped(method, handler, lambda _, context: self._guard(method, context))
 
     @contextmanager
     def _guard(self, method: str, context: grpc.ServicerContext) -> Iterator[None]:
@@ -105,7 +105,7 @@ class Activity(grpc.ServerInterceptor):
         method = handler_call_details.method
         if method in self._not_use:
             return handler
-        return _wrapped(method, handler, lambda _: self._counted())
+        return wrapped(method, handler, lambda _, __: self._counted())
 
     @contextmanager
     def _counted(self) -> Iterator[None]:
@@ -144,8 +144,8 @@ def build_server(
     )
 
 
-def _wrapped(
-    method: str, handler: MethodHandler[RequestT, ReplyT], around: Around
+def wrapped(
+    method: str, handler: MethodHandler[RequestT, ReplyT], around: Around[RequestT]
 ) -> MethodHandler[RequestT, ReplyT]:
     """Put *around* about each call of a handler; ours answer once, or with a stream."""
     if handler is None or method.startswith("/grpc."):
@@ -154,7 +154,7 @@ def _wrapped(
         answer_all = handler.unary_stream
 
         def streamed(request: RequestT, context: grpc.ServicerContext) -> Iterator[ReplyT]:
-            with around(context):
+            with around(request, context):
                 yield from answer_all(request, context)
 
         return grpc.unary_stream_rpc_method_handler(
@@ -166,7 +166,7 @@ def _wrapped(
     answer = handler.unary_unary
 
     def answered(request: RequestT, context: grpc.ServicerContext) -> ReplyT:
-        with around(context):
+        with around(request, context):
             return answer(request, context)
 
     return grpc.unary_unary_rpc_method_handler(
