@@ -15,6 +15,7 @@ from graft_memstore.store import (
     search,
     signatures,
     successors,
+    term_counts,
     titles,
     values,
     vectors,
@@ -24,8 +25,8 @@ from graft_memstore.visibility import Timed
 PRESENT = {
     name: statement
     for module in (
-        *(applies, edges, folded, keywords, search, signatures, successors, titles, values),
-        vectors,
+        *(applies, edges, folded, keywords, search, signatures, successors, term_counts),
+        *(titles, values, vectors),
     )
     for name, statement in vars(module).items()
     if name.startswith(("SELECT_", "COUNT_")) and isinstance(statement, str)
