@@ -216,6 +216,27 @@ def test_what_the_reviewer_verified_no_agent_takes_away(home: Shell) -> None:
     assert home.run("get", note["id"], "--json").json()["state"] == "retired"
 
 
+def test_what_the_reviewer_retired_no_agent_brings_back(home: Shell) -> None:
+    title = "The nightly job runs on the second runner"
+    theirs, own = home.insert(title), home.insert("The weekly job runs on the third runner")
+    code, screen = typing(
+        home, "retire", theirs["id"], "--reason", "x", "--as-reviewer", typed=[(ASKED, PHRASE)]
+    )
+    assert code == 0, screen
+    home.run("retire", own["id"], "--reason", "x")
+
+    refused = [
+        home.run("restore", theirs["id"], "--reason", "x", "--json"),
+        home.run("insert", "--title", title, "--restore", "--reason", "x", "--json"),
+    ]
+    restored = home.run("restore", own["id"], "--reason", "x", "--json")
+
+    for each in refused:
+        assert (each.status, json.loads(each.err)["reason"]) == (1, "PROPOSED")
+    assert home.run("get", theirs["id"], "--json").json()["state"] == "retired"
+    assert restored.json()["state"] == "active"
+
+
 def test_the_passphrase_is_in_no_file_log_or_argument(home: Shell) -> None:
     daemons = (*home.daemons("memstore"), *home.daemons("embedder"))
     assert daemons
