@@ -58,15 +58,24 @@ WHERE newer.id = :note_id AND edges.kind = 'SUPERSEDES'
 ORDER BY older.id
 """
 
+# keyword_edits_by_note; the numbers in them stand in note_keywords under their words.
+SELECT_EDIT_ROWS = """
+SELECT event_id, added, removed
+FROM keyword_edits
+WHERE note_id = :note_id
+ORDER BY event_id
+"""
+
 STATEMENTS = {
     "notes": SELECT_NOTE_ROW,
     "note_keywords": SELECT_KEYWORD_ROWS,
     "note_sources": SELECT_SOURCE_ROWS,
     "note_applies": SELECT_APPLIES_ROWS,
     "edges": SELECT_SUCCESSOR_ROWS,
+    "keyword_edits": SELECT_EDIT_ROWS,
 }
 SEALED_TABLES = tuple(STATEMENTS)
-"""Tables whose rows of a note an event seals, in this order."""
+"""Tables whose rows of a note an event seals, in this order; earlier versions sealed the first."""
 
 
 def read_sealed_rows(connection: apsw.Connection, note_id: NoteId) -> tuple[bytes, ...] | None:

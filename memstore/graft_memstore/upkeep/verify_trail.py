@@ -45,6 +45,7 @@ WHAT = {
     "note_sources": "its sources",
     "note_applies": "what it applies to",
     "edges": "what replaced it",
+    "keyword_edits": "what an undo of its keywords gives back",
 }
 
 
@@ -314,7 +315,10 @@ class _Check:
             # What a note's own row says changes with its scope alone: it is what each of its
             # events has sealed since.
             by = sealing[moved:] if table == SEALED_TABLES[0] else [last]
-            other = next((each for each in by if _sections_of(each)[table] != digest), None)
+            # What an earlier version did not seal yet is sealed with the note's next change.
+            other = next(
+                (each for each in by if _sections_of(each).get(table, digest) != digest), None
+            )
             if other is not None and (whole or table != SEALED_TABLES[0]):
                 detail = f"{WHAT[table]} is not what event {other.seq} sealed"
                 self._flaw(table, note_id, detail)

@@ -10,15 +10,17 @@ from tests.unit.memstore.room import AGENT, START_MS, Room, open_room
 
 from graft_memstore.lifecycle import Verb
 from graft_memstore.model import Lifecycle, NewNote, NoteKind, Source, SourceKind
-from graft_memstore.store.chain import NO_LINK, AuditChain, ChainHead
+from graft_memstore.store.chain import NO_LINK, SECTION_BYTES, AuditChain, ChainHead
 from graft_memstore.store.database import open_connection
 from graft_memstore.store.events import Link, read_events_after
 from graft_memstore.store.meta import SITE
 from graft_memstore.store.meta import read as read_meta
+from graft_memstore.store.transaction import Transaction
 from graft_memstore.upkeep.check import check_profile
 from graft_memstore.upkeep.trail_report import FLAWS_MAX, ExpectedHead, TrailReport
 from graft_memstore.upkeep.verify_trail import verify_trail
 from graft_memstore.write.change import Time, Times
+from graft_memstore.write.edit_keywords import KeywordOrder, edit_keywords
 from graft_memstore.write.hashes import content_hash
 from graft_memstore.write.move_scope import MoveOrder, move_scope
 from graft_memstore.write.state_change import Saying
@@ -269,6 +271,63 @@ def test_the_row_that_was_tampered_with_is_named(tmp_path: Path, name: str) -> N
     untouched = set(named(ids).values()) - {row}
     if attack.table != "events":
         assert not [each for _, each in told if each in untouched], report
+
+
+def with_edited_keywords(room: Room) -> str:
+    """Store a note, change its keywords, and return its id."""
+    note = room.insert(note=PORT).id
+    order = KeywordOrder(
+        piece=note,
+        add=("pooler",),
+        remove=("port",),
+        key=room.key("SetNoteKeywords"),
+        saying=Saying(caller=AGENT, reason="another word"),
+    )
+    assert edit_keywords(room.profile, order, 10.0).event
+    return note
+
+
+@pytest.mark.parametrize(
+    "script",
+    [
+        "UPDATE keyword_edits SET removed = '[]'",
+        "DELETE FROM keyword_edits",
+        "INSERT INTO keyword_edits SELECT 1, note_id, added, removed FROM keyword_edits",
+    ],
+)
+def test_what_an_undo_of_keywords_would_give_back_is_sealed(tmp_path: Path, script: str) -> None:
+    with open_room(tmp_path, watched=False) as room:
+        note, path = with_edited_keywords(room), room.profile.path
+        assert room.verify().ok
+    tamper(path, script)
+
+    report = verified(tmp_path)
+
+    assert [(flaw.table, flaw.row) for flaw in report.flaws] == [("keyword_edits", note)]
+
+
+def test_what_an_earlier_version_sealed_without_them_agrees(tmp_path: Path) -> None:
+    with open_room(tmp_path, watched=False) as room:
+        room.tampered = True
+        note = with_edited_keywords(room)
+
+        def seal_as_before(transaction: Transaction) -> None:
+            connection, chain = transaction.connection, room.profile.chain
+            connection.execute(FREE)
+            event = read_events_after(connection, 1, 1)[0]
+            assert event.rows_digest is not None
+            before = replace(event, rows_digest=event.rows_digest[:-SECTION_BYTES])
+            connection.execute(
+                "UPDATE events SET rows_digest = ?, hash = ? WHERE seq = 2",
+                (before.rows_digest, chain.seal(before)),
+            )
+
+        room.profile.write(seal_as_before)
+        before = room.verify()
+        room.change(Verb.DISPUTE, note)
+
+        assert before.ok, before
+        assert room.verify().ok
 
 
 def test_two_notes_that_exchanged_their_numbers_are_named(tmp_path: Path) -> None:
