@@ -1,11 +1,14 @@
 """The server: answers the protocol at once, and looks for a memory at the first call."""
 
+import asyncio
 import logging
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Awaitable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from typing import TypeVar
 
 import anyio
+import anyio.lowlevel
 import mcp_types as types
 from mcp.server.context import ServerRequestContext
 from mcp.server.lowlevel.server import Server
@@ -35,6 +38,7 @@ CALLS_AT_ONCE = 8
 ROOTS_SECONDS = 5.0
 SESSION_HEADER = "mcp-session-id"
 
+ResultT = TypeVar("ResultT")
 log = logging.getLogger(__name__)
 
 
@@ -132,7 +136,7 @@ class _Handlers:
             # The connection calls a busy service again by itself.
             async with self._at_once:
                 call = await self._call(context, arguments)
-                reply = await HANDLERS[params.name](call)
+                reply = await cancelled_as_anyio_does(HANDLERS[params.name](call))
         except GraftError as error:
             return refused(error)
         return types.CallToolResult(
@@ -191,7 +195,7 @@ class _Handlers:
             raise MCPError(types.INVALID_PARAMS, f"only {NOTE_URI}ID can be read")
         try:
             graft = (await _bound(context)).graft
-            note = await graft.get(uri.removeprefix(NOTE_URI))
+            note = await cancelled_as_anyio_does(graft.get(uri.removeprefix(NOTE_URI)))
         except GraftError as error:
             raise MCPError(types.INVALID_PARAMS, error.message) from error
         text = note_reply(note, 0, self._options.tokens).text
@@ -222,6 +226,19 @@ async def _bound(context: ServerRequestContext[Bindings]) -> Binding:
     request = context.request
     name = request.headers.get(SESSION_HEADER, "") if isinstance(request, Request) else ""
     return await context.lifespan_context.of(name, roots)
+
+
+async def cancelled_as_anyio_does(work: Awaitable[ResultT]) -> ResultT:
+    """Await *work*, whose cancellation comes out as anyio made it.
+
+    gRPC raises one of its own in its place. No scope takes that for its own, so that a client
+    that cancels one call would end the whole server.
+    """
+    try:
+        return await work
+    except asyncio.CancelledError:
+        await anyio.lowlevel.checkpoint_if_cancelled()
+        raise
 
 
 async def open_folders(context: ServerRequestContext[Bindings]) -> Sequence[str]:
