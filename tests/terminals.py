@@ -26,10 +26,12 @@ def run_on_terminal(
     around: Mapping[str, str],
     typed: str = "",
     out: IO[bytes] | None = None,
+    detached: bool = False,
 ) -> tuple[int, str]:
     """Run ``graft`` in *at* on a terminal of 100 columns; return exit code and screen.
 
-    What goes to stdout goes to the file *out*, if there is one.
+    What goes to stdout goes to the file *out*, if there is one. *detached*: its session has no
+    terminal, whatever stands behind its input, as after setsid.
     """
     mine, theirs = pty.openpty()
     process = subprocess.Popen(
@@ -39,6 +41,7 @@ def run_on_terminal(
         stderr=theirs,
         cwd=at,
         env={"TERM": "xterm-256color", "COLUMNS": "100", **around},
+        start_new_session=detached,
     )
     os.close(theirs)
     os.write(mine, typed.encode())
@@ -48,11 +51,12 @@ def run_on_terminal(
 
 
 def run_at_keyboard(
-    *arguments: str, at: Path, around: Mapping[str, str], typed: Sequence[tuple[str, str]]
+    *arguments: str, at: Path, around: Mapping[str, str], typed: Sequence[tuple[str, str | None]]
 ) -> tuple[int, str]:
     """Run ``graft`` as a login does, with a terminal that controls it; return code and screen.
 
-    *typed* is what is typed, each line as soon as the words before it are on the screen.
+    *typed* is what is typed, each line as soon as the words before it are on the screen; None
+    closes the terminal.
     """
     mine, theirs = pty.openpty()
     process = subprocess.Popen(
@@ -77,7 +81,10 @@ def run_at_keyboard(
         screen += piece
         if answers and answers[0][0].encode() in screen[seen:]:
             seen = len(screen)
-            os.write(mine, f"{answers.pop(0)[1]}\n".encode())
+            line = answers.pop(0)[1]
+            if line is None:
+                break
+            os.write(mine, f"{line}\n".encode())
     os.close(mine)
     return process.wait(SECONDS), screen.decode()
 

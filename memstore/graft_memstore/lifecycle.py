@@ -1,8 +1,9 @@
 """What may become of a note's state, by which verb, and who may say so: the one table of it."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum, StrEnum
+from itertools import pairwise
 
 from graft_memstore.model import Caller, Lifecycle, NoteState, OracleKind, Trust
 
@@ -36,6 +37,7 @@ _ACTIVE = frozenset({Lifecycle.ACTIVE})
 _EVERY_LIFECYCLE = frozenset(Lifecycle)
 _EVERY_TRUST = frozenset(Trust)
 _BELIEVED = frozenset({Trust.CANDIDATE, Trust.OBSERVED, Trust.VERIFIED})
+_DOUBTED = frozenset({Trust.DISPUTED, Trust.STALE})
 
 WAITING = frozenset({Trust.CANDIDATE, Trust.HELD})
 """A note of such a trust waits for a reviewer."""
@@ -88,6 +90,9 @@ MAY: Mapping[str, frozenset[Verb]] = {
 MAY_OF_REVIEWED = frozenset({Verb.DISPUTE, Verb.MARK_STALE})
 """What an agent may say of a note that a reviewer verified; all else it may propose."""
 
+LIFTING = frozenset({Verb.RESTORE, Verb.VERIFY, Verb.SET_TIMES})
+"""What an agent may propose alone where it would take back what a reviewer's act set."""
+
 MAY_UNDO: Mapping[str, frozenset[Verb]] = {
     AGENT: frozenset(Verb) - {Verb.REJECT},
     REVIEWER: frozenset(Verb),
@@ -99,6 +104,14 @@ ERASING_DOOR = "cli"
 
 REVIEWING_DOORS = frozenset({"cli", "web", "library"})
 """The doors through which a reviewer may come; an agent's own never are."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Act:
+    """A state of a note, and the role of whoever made it so."""
+
+    state: NoteState
+    actor: str
 
 
 class Ruling(Enum):
@@ -135,6 +148,45 @@ def ruling_of_undo(action: str, actor: str, role: str) -> Ruling:
 def is_protected(state: NoteState) -> bool:
     """Tell whether a reviewer verified a note; a claim of anybody else protects nothing."""
     return state.oracle is not None and state.oracle.kind is OracleKind.REVIEWER
+
+
+def takes_back(verb: Verb, becomes: NoteState, history: Sequence[Act]) -> bool:
+    """Tell whether *verb* would lift what a reviewer's act set, by making *becomes* of a note.
+
+    Args:
+        verb: what is said.
+        becomes: what it makes of the note.
+        history: all that the note was, the present state first.
+    """
+    present = history[0].state
+    return verb in LIFTING and any(
+        aspect(becomes) != aspect(present) and _reviewer_set(aspect, history) for aspect in _ASPECTS
+    )
+
+
+def _reviewer_set(aspect: Callable[[NoteState], object], history: Sequence[Act]) -> bool:
+    """Tell whether a reviewer was the last to change *aspect* of a note."""
+    nothing = Act(state=NoteState(), actor=SYSTEM)
+    for act, before in pairwise([*history, nothing]):
+        if aspect(act.state) != aspect(before.state):
+            return act.actor == REVIEWER
+    return False
+
+
+def _doubt(state: NoteState) -> Trust | None:
+    return state.trust if state.trust in _DOUBTED else None
+
+
+_ASPECTS: tuple[Callable[[NoteState], object], ...] = (
+    lambda state: state.lifecycle,
+    _doubt,
+    # What a reviewer marked as stale stays theirs where an agent disputes it as well.
+    lambda state: _doubt(state) is not None,
+    lambda state: state.valid_from_ms,
+    lambda state: state.valid_to_ms,
+    lambda state: state.expires_at_ms,
+)
+"""What of a state somebody sets, and somebody else may lift."""
 
 
 def may_erase(caller: Caller, *, has_reviewer: bool) -> bool:

@@ -4,14 +4,14 @@ import json
 import os
 import subprocess
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import grpc
 import psutil
 import pytest
 from tests.e2e.conftest import GRAFT, Finished, Shell, make_home, stop
-from tests.terminals import run_at_keyboard
+from tests.terminals import run_at_keyboard, run_on_terminal
 
 from graft.memory.v1 import review_service_pb2 as pb
 from graft.memory.v1 import review_service_pb2_grpc
@@ -48,7 +48,9 @@ def home(tmp_path_factory: pytest.TempPathFactory, models_dir: Path) -> Iterator
         stop(shell)
 
 
-def typing(shell: Shell, *arguments: str, typed: list[tuple[str, str]]) -> tuple[int, str]:
+def typing(
+    shell: Shell, *arguments: str, typed: Sequence[tuple[str, str | None]]
+) -> tuple[int, str]:
     """Run ``graft`` at a terminal of its own."""
     return run_at_keyboard(*arguments, at=shell.directory, around=shell.environment(), typed=typed)
 
@@ -123,15 +125,54 @@ def test_a_pipe_and_a_variable_decide_nothing(home: Shell, arguments: tuple[str,
     assert held_item(home) == item
 
 
+def refusals(shell: Shell) -> int:
+    """Return how many wrong passphrases the log tells of."""
+    return len(shell.run("log", "--action", "reviewer-refused", "--json").lines())
+
+
 def test_a_fake_terminal_without_the_passphrase_decides_nothing(home: Shell) -> None:
-    item = held_item(home)
+    item, before = held_item(home), refusals(home)
 
     code, screen = typing(home, "review", "approve", str(item), typed=[(ASKED, GUESS)])
 
     assert code == 1
     assert "not the reviewer's passphrase" in screen
     assert held_item(home) == item
+    assert refusals(home) == before + 1
     _wait_until_looked_at(home)
+
+
+END_OF_INPUT = "\x04"
+
+
+@pytest.mark.parametrize("line", ["", END_OF_INPUT, None])
+def test_a_terminal_on_which_nothing_is_typed_decides_nothing(
+    home: Shell, line: str | None
+) -> None:
+    item, before = held_item(home), refusals(home)
+
+    code, screen = typing(home, "review", "approve", str(item), typed=[(ASKED, line)])
+
+    assert code != 0
+    assert ASKED.strip() in screen
+    assert held_item(home) == item
+    assert refusals(home) == before
+
+
+def test_a_terminal_that_is_not_the_session_s_decides_nothing(home: Shell) -> None:
+    item = held_item(home)
+
+    code, screen = run_on_terminal(
+        *("review", "approve", str(item)),
+        at=home.directory,
+        around=home.environment(),
+        typed=f"{PHRASE}\n",
+        detached=True,
+    )
+
+    assert code == 1
+    assert "typed on a terminal, and there is none here" in " ".join(screen.split())
+    assert held_item(home) == item
 
 
 def test_guessing_is_slowed_down_and_counted(home: Shell) -> None:
@@ -214,6 +255,27 @@ def test_what_the_reviewer_verified_no_agent_takes_away(home: Shell) -> None:
     )
     assert done[0] == 0, done[1]
     assert home.run("get", note["id"], "--json").json()["state"] == "retired"
+
+
+def test_what_the_reviewer_retired_no_agent_brings_back(home: Shell) -> None:
+    title = "The nightly job runs on the second runner"
+    theirs, own = home.insert(title), home.insert("The weekly job runs on the third runner")
+    code, screen = typing(
+        home, "retire", theirs["id"], "--reason", "x", "--as-reviewer", typed=[(ASKED, PHRASE)]
+    )
+    assert code == 0, screen
+    home.run("retire", own["id"], "--reason", "x")
+
+    refused = [
+        home.run("restore", theirs["id"], "--reason", "x", "--json"),
+        home.run("insert", "--title", title, "--restore", "--reason", "x", "--json"),
+    ]
+    restored = home.run("restore", own["id"], "--reason", "x", "--json")
+
+    for each in refused:
+        assert (each.status, json.loads(each.err)["reason"]) == (1, "PROPOSED")
+    assert home.run("get", theirs["id"], "--json").json()["state"] == "retired"
+    assert restored.json()["state"] == "active"
 
 
 def test_the_passphrase_is_in_no_file_log_or_argument(home: Shell) -> None:

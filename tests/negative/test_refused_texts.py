@@ -16,6 +16,9 @@ SPELLINGS = (
     f" {TITLE} ",
     TITLE.replace("rows", "ro\u200bws"),
     TITLE.replace("rows", "r\u043ews"),
+    TITLE.replace("rows", "r\u0585\u13b3s"),
+    TITLE.replace("without", "\u1d21i\u1d1bho\u1d1c\u1d1b"),
+    TITLE.replace("rows", "ro\u2800ws"),
     TITLE.replace("skips", "\uff53\uff4b\uff49\uff50\uff53"),
 )
 

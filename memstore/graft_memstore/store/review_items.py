@@ -92,6 +92,12 @@ UPDATE review_items SET decision = :decision, decided_by = :decided_by, decided_
 WHERE item_id = :item_id AND decided_at IS NULL
 """
 
+# review_items_by_evidence
+UPDATE_JUDGED = """
+UPDATE review_items SET decision = :decision, decided_by = :decided_by, decided_at = :decided_at
+WHERE kind = :kind AND evidence = :evidence
+"""
+
 # review_items_by_note and review_items_by_other
 DELETE_MOOT = """
 DELETE FROM review_items
@@ -252,6 +258,26 @@ def decide_item(
         "decided_at": at_ms,
     }
     return change(connection, UPDATE_DECIDED, wanted) == 1
+
+
+def judge_item(
+    connection: apsw.Connection,
+    item: NewItem,
+    decision: Decision,
+    *,
+    event: EventSeq,
+    at_ms: int,
+) -> None:
+    """Record what was decided of *item*, whether it was in the queue, or was judged before."""
+    open_item(connection, item, at_ms)
+    wanted: Parameters = {
+        "kind": item.kind,
+        "evidence": item.evidence,
+        "decision": decision,
+        "decided_by": event,
+        "decided_at": at_ms,
+    }
+    change(connection, UPDATE_JUDGED, wanted)
 
 
 def drop_moot_items(connection: apsw.Connection, note_id: NoteId) -> None:

@@ -6,6 +6,7 @@ from dataclasses import asdict, dataclass
 import apsw
 
 from graft_memstore.canonical import encode_fields
+from graft_memstore.lifecycle import Act
 from graft_memstore.model import EventSeq, Lifecycle, NoteId, NoteState, Oracle, OracleKind, Trust
 from graft_memstore.store.rows import Row, change, select, select_one
 
@@ -36,6 +37,17 @@ FROM note_states
 WHERE note_id = :note_id
 ORDER BY known_from DESC, state_id DESC
 LIMIT 2
+"""
+
+# note_states_by_note
+SELECT_ACTS = """
+SELECT
+    events.actor, lifecycle, trust, valid_from, valid_to, expires_at, known_from,
+    note_states.reason, oracle
+FROM note_states
+CROSS JOIN events ON events.seq = note_states.event_id
+WHERE note_states.note_id = :note_id
+ORDER BY state_id DESC
 """
 
 # note_states_by_event
@@ -107,6 +119,12 @@ def read_last_states(connection: apsw.Connection, note_id: NoteId) -> list[Known
     """Return the present state of a note and the one before it, if there was one."""
     rows = select(connection, SELECT_LAST_STATES, {"note_id": note_id})
     return [KnownState(event=EventSeq(row[0]), state=state_from(row[1:])) for row in rows]
+
+
+def read_acts(connection: apsw.Connection, note_id: NoteId) -> list[Act]:
+    """Return all that a note was and by whom, the present state first."""
+    rows = select(connection, SELECT_ACTS, {"note_id": note_id})
+    return [Act(state=state_from(row[1:]), actor=row[0]) for row in rows]
 
 
 def state_from(row: Row) -> NoteState:

@@ -28,6 +28,7 @@ from graft_memstore.store.upkeep_reads import (
 )
 from graft_memstore.visibility import View
 from graft_memstore.write.acts import record_on_note
+from graft_memstore.write.kept_apart import are_keywords_apart
 from graft_memstore.write.merge import CARRIERS_MAX, Merge, merge_keyword, merge_notes, plan_merge
 from graft_memstore.write.state_change import Saying
 
@@ -164,6 +165,7 @@ def _plan(profile: Profile[Index], scope: ScopeFilter) -> _Plan:
             for name, counts in count_keywords(connection, view).items()
             for variant in find_variants(counts)
             if variant.likeness is Likeness.SPELLING
+            and not are_keywords_apart(connection, name, variant.variant, variant.keep)
         ]
     return _Plan(
         view=view,

@@ -23,6 +23,7 @@ from graft_memstore.write.reject import reject
 from graft_memstore.write.state_change import (
     Saying,
     check_allowed,
+    check_takes_nothing_back,
     read_present,
     record_state,
     say,
@@ -176,6 +177,7 @@ def _set_times(transaction: Transaction, note_id: NoteId, times: Times, saying: 
         expires_at_ms=_set(times.expires_at, was.expires_at_ms),
     )
     check_times(state.valid_from_ms, state.valid_to_ms, state.expires_at_ms)
+    check_takes_nothing_back(transaction, present, state, saying.caller, proposal)
     return record_state(transaction, Verb.SET_TIMES, present, state, saying)
 
 

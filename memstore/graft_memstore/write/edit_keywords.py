@@ -20,7 +20,9 @@ from graft_memstore.visibility import NEVER_SHOWN
 from graft_memstore.write.acts import record_on_note
 from graft_memstore.write.fold_again import fold_again
 from graft_memstore.write.identify import find_note
+from graft_memstore.write.kept_apart import keep_keyword
 from graft_memstore.write.limits import KEYWORDS_MAX
+from graft_memstore.write.merge import ACTION_MERGE_KEYWORD
 from graft_memstore.write.proposal import Proposal, ReviewerNeededError
 from graft_memstore.write.receipts import Reply, RequestKey, recall_reply, remember_reply
 from graft_memstore.write.state_change import (
@@ -120,10 +122,15 @@ def undo_keywords(
         )
     present = read_present(connection, edit.note_id)
     # Others may have been given or taken since by other means.
-    carried = frozenset(carried_keywords(connection, edit.note_id).values())
+    before = carried_keywords(connection, edit.note_id)
+    carried = frozenset(before.values())
     added = tuple(each for each in edit.removed if each not in carried)
     removed = tuple(each for each in edit.added if each in carried)
-    return _record(transaction, present, (added, removed), saying, action=Verb.UNDO)
+    undone = _record(transaction, present, (added, removed), saying, action=Verb.UNDO)
+    if event.action == ACTION_MERGE_KEYWORD:
+        for keyword in carried_keywords(connection, edit.note_id).keys() - before.keys():
+            keep_keyword(transaction, present.stored.scope, keyword, frozenset(before), undone)
+    return undone
 
 
 def _check_disjoint(order: KeywordOrder) -> None:

@@ -8,6 +8,7 @@ from blake3 import blake3
 from graft.wire.characters import INVISIBLE_OR_CONTROL
 from graft_memstore.canonical import encode_fields
 from graft_memstore.model import NoteKind
+from graft_memstore.write.look_alikes import in_latin, in_latin_with_spaces
 
 # Cyrillic letters, by the shape of the small or of the capital one, and what they look like.
 _CYRILLIC_LETTERS = "авсԁенһіјкӏморԛѕтѵԝху"
@@ -53,7 +54,32 @@ def content_hash(title: str, body: str, kind: NoteKind) -> bytes:
 
 def value_hash(title: str, body: str) -> bytes:
     """Return the hash that every spelling of the same statement has; see `spelled_once`."""
-    return blake3(encode_fields(spelled_once(title), spelled_once(body))).digest()
+    return _hash_of(spelled_once(title), spelled_once(body))
+
+
+def other_spellings(text: str) -> tuple[str, ...]:
+    """Return what else *text* may have been taken for, where that is another form.
+
+    As earlier versions spelled it, who told fewer letters by their looks: of what was rejected or
+    erased then, only that digest is left. And with spaces where it has blanks.
+    """
+    if in_latin(text) == unicodedata.normalize("NFKC", text):
+        return ()  # nearly all, and bodies may be long
+    forms = (_spelled(text), _spelled(in_latin_with_spaces(text)))
+    return tuple(dict.fromkeys(form for form in forms if form != spelled_once(text)))
+
+
+def other_value_hashes(title: str, body: str) -> tuple[bytes, ...]:
+    """Return the hashes of what else a note may have been taken for; see `other_spellings`."""
+    if not other_spellings(title) and not other_spellings(body):
+        return ()
+    before = _hash_of(_spelled(title), _spelled(body))
+    spaced = (_spelled(in_latin_with_spaces(each)) for each in (title, body))
+    return tuple({before, _hash_of(*spaced)} - {value_hash(title, body)})
+
+
+def _hash_of(title: str, body: str) -> bytes:
+    return blake3(encode_fields(title, body)).digest()
 
 
 def spelled_once(text: str) -> str:
@@ -63,6 +89,10 @@ def spelled_once(text: str) -> str:
     make no difference; in code spans, fenced code and words that begin with a hyphen case does,
     and in code white space too: there `-d` is not `-D`, and an indent means something.
     """
+    return _spelled(in_latin(text))
+
+
+def _spelled(text: str) -> str:
     plain = unicodedata.normalize("NFKC", _LINE_END.sub("\n", text))
     pieces: list[str] = []
     end_of_last = 0

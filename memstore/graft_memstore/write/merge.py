@@ -20,6 +20,7 @@ from graft_memstore.store.upkeep_reads import carriers_of
 from graft_memstore.visibility import View
 from graft_memstore.write.acts import record_on_note
 from graft_memstore.write.fold_again import fold_again
+from graft_memstore.write.kept_apart import are_notes_apart
 from graft_memstore.write.state_change import Present, Saying, read_present
 from graft_memstore.write.supersede import supersede
 
@@ -43,7 +44,8 @@ def plan_merge(connection: Connection, note_ids: Sequence[NoteId]) -> Merge | No
     """Return which of notes that say the same stays, and which may go into it; None: none may.
 
     The most trusted stays, then the oldest. A note that somebody doubts, that was verified, or
-    that holds at another time, of another thing or in another way says something of its own.
+    that holds at another time, of another thing or in another way says something of its own, and
+    one that was taken out of the other again stays beside it.
     """
     present = [read_present(connection, note_id) for note_id in note_ids]
     believed = [each for each in present if each.state.trust in _MERGED_TRUSTS]
@@ -71,6 +73,7 @@ def _adds_nothing(connection: Connection, loser: Present, keeper: Present) -> bo
         and loser.stored.scope == keeper.stored.scope
         and applies.get(loser.id, ()) == applies.get(keeper.id, ())
         and allows(Verb.SUPERSEDE, was)
+        and not are_notes_apart(connection, loser.stored, keeper.stored)
     )
 
 

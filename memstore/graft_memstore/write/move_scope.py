@@ -22,7 +22,7 @@ from graft_memstore.store.tombstones import find_rejected_words, rejects_words
 from graft_memstore.store.transaction import Transaction
 from graft_memstore.write.acts import record_act
 from graft_memstore.write.receipts import Reply, RequestKey, recall_reply, remember_reply
-from graft_memstore.write.restatement import words_hash
+from graft_memstore.write.restatement import words_hashes
 from graft_memstore.write.state_change import Saying
 from graft_memstore.write.validate import check_reason, check_scopes
 
@@ -126,9 +126,11 @@ def _restates(connection: Connection, note: Movable, scope: str) -> bool:
     """
     stored = read_stored(connection, note.note_id)
     assert stored is not None, "it was read a moment ago"
-    words = words_hash(stored.title, stored.body)
-    rejection = None if words is None else find_rejected_words(connection, words, scope)
-    return rejection is not None and rejection.scope == scope
+    found = (
+        find_rejected_words(connection, words, scope)
+        for words in words_hashes(stored.title, stored.body)
+    )
+    return any(each is not None and each.scope == scope for each in found)
 
 
 def _record(transaction: Transaction, caller: Caller, reason: str, note: Movable) -> EventSeq:

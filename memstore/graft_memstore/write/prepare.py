@@ -20,8 +20,8 @@ from graft_memstore.store.fts import Words
 from graft_memstore.store.misses import MissId
 from graft_memstore.store.notes import KnownNote
 from graft_memstore.visibility import NEVER_SHOWN, condition_of
-from graft_memstore.write.hashes import content_hash, value_hash
-from graft_memstore.write.restatement import words_hash
+from graft_memstore.write.hashes import content_hash, other_value_hashes, value_hash
+from graft_memstore.write.restatement import words_hashes
 
 ONE_WINDOW_CHARS = 120
 """A title of at most so many characters surely fits one window of 240 tokens."""
@@ -38,15 +38,21 @@ class PreparedNote:
     note, which then applies to those.
 
     Attributes:
-        words_hash: of its words that say something; None where there are none.
+        value_hashes: of what it says: its own first, then those of what it may be taken for.
+        words_hashes: of its words that say something, likewise; empty where there are none.
     """
 
     note: NewNote
     applies_to: tuple[AppliesTo, ...]
     content_hash: bytes
-    value_hash: bytes
-    words_hash: bytes | None
+    value_hashes: tuple[bytes, ...]
+    words_hashes: tuple[bytes, ...]
     signatures: tuple[Signature, ...]
+
+    @property
+    def value_hash(self) -> bytes:
+        """Hash of what it says, as it is stored."""
+        return self.value_hashes[0]
 
     @property
     def place(self) -> Place:
@@ -75,8 +81,11 @@ def prepare(note: NewNote) -> PreparedNote:
         note=note,
         applies_to=tuple(parse_applies_to(spec) for spec in note.applies_to),
         content_hash=content_hash(note.title, note.body, note.kind),
-        value_hash=value_hash(note.title, note.body),
-        words_hash=words_hash(note.title, note.body),
+        value_hashes=(
+            value_hash(note.title, note.body),
+            *other_value_hashes(note.title, note.body),
+        ),
+        words_hashes=words_hashes(note.title, note.body),
         signatures=signatures_of(note.title, note.body),
     )
 

@@ -5,7 +5,7 @@ import re
 from blake3 import blake3
 
 from graft_memstore.canonical import encode_fields
-from graft_memstore.write.hashes import spelled_once
+from graft_memstore.write.hashes import other_spellings, spelled_once
 
 # Nothing that says yes or no, how much, under which condition or in which direction is among
 # them: a correction must not be taken for what was rejected.
@@ -44,7 +44,18 @@ def words_hash(title: str, body: str) -> bytes | None:
     Numbers, identifiers, options and negations are among them; case, width, punctuation around
     them and words of `EMPTY_WORDS` make no difference.
     """
-    telling = telling_words(f"{title}\n{body}")
+    return _hash_of(spelled_once(f"{title}\n{body}"))
+
+
+def words_hashes(title: str, body: str) -> tuple[bytes, ...]:
+    """Return the same hash, then those of what else a note may be taken for; none without words."""
+    text = f"{title}\n{body}"
+    hashes = (_hash_of(form) for form in (spelled_once(text), *other_spellings(text)))
+    return tuple(each for each in hashes if each is not None)
+
+
+def _hash_of(spelled: str) -> bytes | None:
+    telling = frozenset(_sequence(spelled))
     return blake3(encode_fields(*sorted(telling))).digest() if telling else None
 
 
@@ -55,7 +66,11 @@ def telling_words(text: str) -> frozenset[str]:
 
 def telling_sequence(text: str) -> list[str]:
     """Return the same in their order, each as often as it is there."""
-    spaced = _CJK.sub(r" \g<0> ", spelled_once(text).replace(_APOSTROPHE, "'"))
+    return _sequence(spelled_once(text))
+
+
+def _sequence(spelled: str) -> list[str]:
+    spaced = _CJK.sub(r" \g<0> ", spelled.replace(_APOSTROPHE, "'"))
     stripped = (word.strip(_AROUND) for word in spaced.split())
     return [
         word for word in stripped if word and word not in EMPTY_WORDS and not _MARK.fullmatch(word)

@@ -3,7 +3,16 @@
 from dataclasses import dataclass, replace
 
 from graft.wire.errors import NotAllowedError, NotLastChangeError, WrongStateError
-from graft_memstore.lifecycle import REVIEWER, Ruling, Verb, after, allows, is_protected, ruling_of
+from graft_memstore.lifecycle import (
+    REVIEWER,
+    Ruling,
+    Verb,
+    after,
+    allows,
+    is_protected,
+    ruling_of,
+    takes_back,
+)
 from graft_memstore.model import Caller, EventSeq, Lifecycle, NoteId, NoteState, StoredNote
 from graft_memstore.store.chain import EventDraft
 from graft_memstore.store.database import Connection
@@ -12,6 +21,7 @@ from graft_memstore.store.notes import read_stored
 from graft_memstore.store.states import (
     close_state,
     insert_state,
+    read_acts,
     read_last_states,
     read_state,
 )
@@ -74,10 +84,14 @@ def say(transaction: Transaction, verb: Verb, note_id: NoteId, saying: Saying) -
     Raises:
         NotAllowedError: the caller's role may not say it.
         WrongStateError: the note's state does not take it.
+        ReviewerNeededError: the caller's role may propose it.
     """
     present = read_present(transaction.connection, note_id)
     check_allowed(verb, present, saying.caller)
-    return record_state(transaction, verb, present, after(verb, present.state), saying)
+    becomes = after(verb, present.state)
+    proposal = Proposal(verb=verb, note_id=note_id)
+    check_takes_nothing_back(transaction, present, becomes, saying.caller, proposal)
+    return record_state(transaction, verb, present, becomes, saying)
 
 
 def check_allowed(
@@ -108,6 +122,28 @@ def check_allowed(
     if ruling is Ruling.PROPOSED:
         raise ReviewerNeededError(
             _why_proposed(verb, present), proposal or Proposal(verb=verb, note_id=present.id)
+        )
+
+
+def check_takes_nothing_back(
+    transaction: Transaction,
+    present: Present,
+    becomes: NoteState,
+    caller: Caller,
+    proposal: Proposal,
+) -> None:
+    """See that nobody but a reviewer lifts what a reviewer's act set of a note.
+
+    Raises:
+        ReviewerNeededError: *proposal* would, by making *becomes* of it.
+    """
+    if caller.actor == REVIEWER:
+        return
+    if takes_back(proposal.verb, becomes, read_acts(transaction.connection, present.id)):
+        raise ReviewerNeededError(
+            f"note {present.id} is as a reviewer left it, so that it is {DONE[proposal.verb]} by "
+            "one alone",
+            proposal,
         )
 
 

@@ -36,13 +36,18 @@ from graft_memstore.store.pending import insert_pending
 from graft_memstore.store.signatures import insert_signatures
 from graft_memstore.store.sources import add_sources
 from graft_memstore.store.states import insert_state, read_state
-from graft_memstore.store.successors import has_replaced_value
-from graft_memstore.store.tombstones import Rejection, find_rejected_value, find_rejected_words
+from graft_memstore.store.tombstones import Rejection
 from graft_memstore.store.transaction import Transaction
-from graft_memstore.store.values import find_of_value, find_out_of_use, find_same_value
+from graft_memstore.store.values import find_of_value, find_same_value
 from graft_memstore.write.fold_again import fold_again
 from graft_memstore.write.identify import find_note
-from graft_memstore.write.known_text import known_text
+from graft_memstore.write.known_text import (
+    find_known,
+    find_rejected,
+    find_rejected_alike,
+    known_text,
+    may_change_back,
+)
 from graft_memstore.write.limits import SIMILAR_MAX
 from graft_memstore.write.misses import mark_answered
 from graft_memstore.write.notices import given_to
@@ -169,27 +174,23 @@ def _store(
 ) -> StoredReply:
     """Store a note that is to supersede *old*, if that is given."""
     connection, note = transaction.connection, prepared.note
-    rejection = find_rejected_value(connection, prepared.value_hash, note.scope)
+    rejection = find_rejected(connection, prepared)
     if rejection is not None:
         raise RestatedError(rejection)
     known = find_same_content(connection, prepared.content_hash, note.scope)
     twin = twin_of(note, known, transaction.at_ms)
     if twin is not None:
         return _add_to(transaction, twin, prepared, saying.caller)
-    out_of_use = find_out_of_use(connection, prepared.value_hash, note.kind, note.scope)
+    out_of_use = find_known(connection, prepared)
     if out_of_use is not None:
         if note.restore and out_of_use.state.lifecycle is Lifecycle.RETIRED:
             say(transaction, Verb.RESTORE, out_of_use.id, saying)
             added = _add_to(transaction, out_of_use.id, prepared, saying.caller)
             return replace(added, duplicate=False, restored=True)
         # A value may change back, where it was one of those that led to the present one.
-        if old is None or not has_replaced_value(connection, old, prepared.value_hash, note.kind):
+        if old is None or not may_change_back(connection, prepared, old):
             raise known_text(connection, out_of_use)
-    looks_like = (
-        None
-        if prepared.words_hash is None
-        else find_rejected_words(connection, prepared.words_hash, note.scope)
-    )
+    looks_like = find_rejected_alike(connection, prepared)
     if looks_like is not None and old is not None:
         # It would take the other's place in no search.
         raise RestatedError(looks_like, " in other order")

@@ -23,6 +23,7 @@ from graft_memstore.store.tombstones import find_rejected_value, lift_tombstone
 from graft_memstore.store.transaction import Transaction
 from graft_memstore.store.values import value_of
 from graft_memstore.write.edit_keywords import undo_keywords
+from graft_memstore.write.kept_apart import keep_notes_apart
 from graft_memstore.write.proposal import Proposal, ReviewerNeededError
 from graft_memstore.write.state_change import (
     Present,
@@ -66,6 +67,10 @@ def undo(transaction: Transaction, event_seq: int, saying: Saying) -> tuple[Note
     _check_role(event, note_id, saying)
     _rejoin(transaction, note_id, last, before[0])
     undone = record_state(transaction, Verb.UNDO, present, before[0].state, saying)
+    was, becomes = last.state.lifecycle, before[0].state.lifecycle
+    if was is Lifecycle.SUPERSEDED and becomes is not was:
+        replaced_by = successor_until(connection, note_id, transaction.at_ms)
+        keep_notes_apart(transaction, present.stored, replaced_by, undone)
     if last.state.trust is Trust.REJECTED and before[0].state.trust is not Trust.REJECTED:
         _lift(transaction, present, undone)
     return note_id, undone

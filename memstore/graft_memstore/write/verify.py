@@ -12,6 +12,7 @@ from graft_memstore.write.proposal import Proposal
 from graft_memstore.write.state_change import (
     Saying,
     check_allowed,
+    check_takes_nothing_back,
     read_present,
     record_state,
     state_facts,
@@ -48,9 +49,8 @@ def verify(
             f"a reviewer verified note {note_id} already, which counts for more",
             metadata=state_facts(present),
         )
-    check_allowed(
-        Verb.VERIFY, present, caller, Proposal(verb=Verb.VERIFY, note_id=note_id, oracle=claimed)
-    )
+    proposal = Proposal(verb=Verb.VERIFY, note_id=note_id, oracle=claimed)
+    check_allowed(Verb.VERIFY, present, caller, proposal)
     kept = state.oracle if is_protected(state) and claimed.kind is not OracleKind.REVIEWER else None
     said = replace(
         claimed,
@@ -60,6 +60,7 @@ def verify(
         at_ms=transaction.at_ms,
     )
     becomes = replace(after(Verb.VERIFY, state), oracle=kept or said)
+    check_takes_nothing_back(transaction, present, becomes, caller, proposal)
     return record_state(transaction, Verb.VERIFY, present, becomes, saying)
 
 

@@ -15,6 +15,9 @@ _CONTROL = "\x00-\x1f\x7f-\x9f"
 INVISIBLE_OR_CONTROL = re.compile(f"[{_INVISIBLE}{_CONTROL}]+")
 """Characters that take no room on a screen."""
 
+_BLANKS = {0x2800: " ", 0x16FE4: " "}
+"""Characters that take room and show nothing: a pattern of Braille without dots, a filler."""
+
 NOT_IN_LINE = re.compile(f"[{_CONTROL}\u2028\u2029]")
 """Characters that end a line or drive a terminal."""
 
@@ -35,4 +38,4 @@ def is_scope_shaped(text: str) -> bool:
 
 def is_blank(text: str) -> bool:
     """Tell whether nobody would see anything of *text*."""
-    return not INVISIBLE_OR_CONTROL.sub("", text).strip()
+    return not INVISIBLE_OR_CONTROL.sub("", text).translate(_BLANKS).strip()

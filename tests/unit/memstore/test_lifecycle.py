@@ -1,5 +1,6 @@
 """The table of states: what each verb takes, and that every view of it says the same."""
 
+from dataclasses import replace
 from itertools import product
 
 import apsw
@@ -10,6 +11,7 @@ from graft_memstore.lifecycle import (
     REVIEWER,
     TRANSITIONS,
     WAITING,
+    Act,
     Ruling,
     Verb,
     after,
@@ -17,6 +19,7 @@ from graft_memstore.lifecycle import (
     may_erase,
     ruling_of,
     ruling_of_undo,
+    takes_back,
 )
 from graft_memstore.model import Caller, Lifecycle, NoteState, Oracle, OracleKind, Trust
 from graft_memstore.visibility import CONDITION, condition_of
@@ -81,6 +84,72 @@ def test_an_agent_takes_back_what_agents_did_but_a_rejection() -> None:
         assert ruling_of_undo(verb, REVIEWER, AGENT) is Ruling.PROPOSED
         assert ruling_of_undo(verb, AGENT, REVIEWER) is Ruling.DONE
     assert ruling_of_undo(Verb.REJECT, AGENT, AGENT) is Ruling.PROPOSED
+
+
+RETIRED = NoteState(lifecycle=Lifecycle.RETIRED)
+DISPUTED, STALE = NoteState(trust=Trust.DISPUTED), NoteState(trust=Trust.STALE)
+VERIFIED, ENDING = NoteState(trust=Trust.VERIFIED), NoteState(valid_to_ms=9)
+AT_FIRST = (NoteState(), AGENT)
+LIFTED: dict[str, tuple[Verb, NoteState, list[tuple[NoteState, str]], bool]] = {
+    "what a reviewer retired": (Verb.RESTORE, NoteState(), [(RETIRED, REVIEWER)], True),
+    "what an agent retired": (Verb.RESTORE, NoteState(), [(RETIRED, AGENT)], False),
+    "what an agent retired after a reviewer had restored it": (
+        Verb.RESTORE,
+        NoteState(),
+        [(RETIRED, AGENT), (NoteState(), REVIEWER), (RETIRED, AGENT)],
+        False,
+    ),
+    "a doubt of a reviewer": (Verb.VERIFY, VERIFIED, [(DISPUTED, REVIEWER)], True),
+    "a doubt of an agent": (Verb.VERIFY, VERIFIED, [(STALE, AGENT)], False),
+    "a reviewer's, under a later change of something else": (
+        Verb.VERIFY,
+        VERIFIED,
+        [(replace(STALE, expires_at_ms=9), AGENT), (STALE, REVIEWER)],
+        True,
+    ),
+    "a reviewer's, disputed by an agent as well": (
+        Verb.VERIFY,
+        VERIFIED,
+        [(DISPUTED, AGENT), (STALE, REVIEWER)],
+        True,
+    ),
+    "an agent's, confirmed by a reviewer": (
+        Verb.VERIFY,
+        VERIFIED,
+        [(DISPUTED, REVIEWER), (STALE, AGENT)],
+        True,
+    ),
+    "a reviewer's approval, by a check": (Verb.VERIFY, VERIFIED, [(NoteState(), REVIEWER)], False),
+    "an end that a reviewer set": (Verb.SET_TIMES, NoteState(), [(ENDING, REVIEWER)], True),
+    "an end that an agent set": (Verb.SET_TIMES, NoteState(), [(ENDING, AGENT)], False),
+    "another time than the reviewer's": (
+        Verb.SET_TIMES,
+        replace(ENDING, expires_at_ms=9),
+        [(ENDING, REVIEWER)],
+        False,
+    ),
+    "an end that a reviewer took away": (
+        Verb.SET_TIMES,
+        ENDING,
+        [(NoteState(), REVIEWER), (ENDING, AGENT)],
+        True,
+    ),
+}
+
+
+@pytest.mark.parametrize("what", LIFTED)
+def test_nobody_takes_back_by_another_verb_what_a_reviewer_set(what: str) -> None:
+    verb, becomes, said, expected = LIFTED[what]
+    history = [Act(state=state, actor=actor) for state, actor in [*said, AT_FIRST]]
+
+    assert takes_back(verb, becomes, history) is expected
+
+
+def test_what_a_reviewer_stored_with_an_end_ends_then() -> None:
+    stored = [Act(state=ENDING, actor=REVIEWER)]
+
+    assert takes_back(Verb.SET_TIMES, NoteState(), stored)
+    assert not takes_back(Verb.SET_TIMES, replace(ENDING, expires_at_ms=9), stored)
 
 
 def test_deleting_erases_by_the_person_s_door_until_there_is_a_reviewer() -> None:

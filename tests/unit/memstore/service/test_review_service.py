@@ -166,6 +166,20 @@ def test_what_an_agent_proposes_is_done_when_a_reviewer_approves(
     assert refused(lambda: decide(stubs, item.item, REJECT, reviewer)) == "WRONG_STATE"
 
 
+def test_what_a_reviewer_retired_an_agent_s_proposal_brings_back(
+    stubs: Stubs, reviewer: Metadata
+) -> None:
+    note_id = insert(stubs, "port 6432").id
+    change(stubs, "RetireNote", reviewer, id=note_id)
+
+    assert refused(lambda: change(stubs, "RestoreNote", id=note_id)) == "PROPOSED"
+    assert get(stubs, note_id).lifecycle == note_pb2.LIFECYCLE_RETIRED
+    (item,) = waiting(stubs)
+    decide(stubs, item.item, APPROVE, reviewer)
+
+    assert get(stubs, note_id).lifecycle == note_pb2.LIFECYCLE_ACTIVE
+
+
 def test_proposed_times_and_undos_are_done_as_they_were_proposed(
     stubs: Stubs, reviewer: Metadata
 ) -> None:

@@ -7,6 +7,7 @@ from tests.unit.memstore.room import AGENT, Room, open_room
 from graft_memstore.deadline import Deadline
 from graft_memstore.lifecycle import Verb
 from graft_memstore.model import (
+    Decision,
     Lifecycle,
     NewNote,
     ScopeFilter,
@@ -15,7 +16,10 @@ from graft_memstore.model import (
 )
 from graft_memstore.store.keywords import read_keywords
 from graft_memstore.upkeep.apply_safe import Applied, apply_safe, plan_safe
+from graft_memstore.upkeep.resolve import Resolution, resolve_item
+from graft_memstore.upkeep.scan import scan_notes
 from graft_memstore.write.change import Time, Times
+from graft_memstore.write.state_change import Saying
 
 EVERYWHERE = ScopeFilter(all=True)
 DAY_MS = 24 * 60 * 60 * 1000
@@ -61,14 +65,63 @@ def test_notes_that_say_the_same_become_one_with_all_keywords_and_sources(room: 
     assert room.note(loser).superseded_by == keeper
 
 
-def test_a_merge_can_be_undone(room: Room) -> None:
-    room.insert("The pool")
+def test_a_merge_that_was_undone_is_not_made_again(room: Room) -> None:
+    keeper = room.insert("The pool").id
     loser = room.insert("THE POOL").id
     apply(room)
+    room.clock.ms += 1
 
     room.change(Verb.UNDO, event=room.note(loser).event)
 
+    assert plan_safe(room.profile, EVERYWHERE).merged == []
+    assert apply(room).merged == []
     assert room.note(loser).state.lifecycle is Lifecycle.ACTIVE
+    other = room.insert("the pool").id
+    assert [(each.keeper, each.losers) for each in apply(room).merged] == [(keeper, (other,))]
+    assert room.note(loser).state.lifecycle is Lifecycle.ACTIVE
+
+
+@pytest.mark.parametrize("carried", [("CI",), ("CI", "ci")])
+def test_a_keyword_that_was_brought_back_is_not_replaced_again(
+    room: Room, carried: tuple[str, ...]
+) -> None:
+    for number in range(3):
+        room.insert(note=NewNote(title=f"note {number}", keywords=("ci",)))
+    carrier = room.insert(note=NewNote(title="another", keywords=carried)).id
+    apply(room)
+    event = room.count("SELECT max(event_id) FROM keyword_edits")
+
+    room.change(Verb.UNDO, event=event)
+
+    assert room.note(carrier).keywords == carried
+    assert plan_safe(room.profile, EVERYWHERE).keywords == []
+    assert apply(room).keywords == []
+    *_, last = scan_notes(room.profile, EVERYWHERE, 30, Deadline(30.0))
+    assert last.report is not None
+    assert last.report.judged == 1
+    assert room.count("SELECT count(*) FROM review_items WHERE kind = 'keyword-variant'") == 1
+    assert room.note(carrier).keywords == carried
+    room.insert(note=NewNote(title="elsewhere", keywords=("Db",)))
+    room.insert(note=NewNote(title="elsewhere too", keywords=("DB",)))
+    assert len(apply(room).keywords) == 1
+
+
+def test_keywords_that_somebody_keeps_both_stay(room: Room) -> None:
+    room.insert(note=NewNote(title="one", keywords=("ci",)))
+    room.insert(note=NewNote(title="two", keywords=("ci",)))
+    room.insert(note=NewNote(title="another", keywords=("CI",)))
+    list(scan_notes(room.profile, EVERYWHERE, 30, Deadline(30.0)))
+    resolution = Resolution(
+        item_id=1,
+        decision=Decision.KEEP_BOTH,
+        keep="",
+        key=room.key("ResolveItem"),
+        saying=Saying(caller=AGENT, reason="two things"),
+    )
+
+    resolve_item(room.profile, resolution, 20.0)
+
+    assert apply(room).keywords == []
 
 
 @pytest.mark.parametrize(

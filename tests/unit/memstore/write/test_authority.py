@@ -215,6 +215,69 @@ def test_an_agent_takes_back_neither_a_rejection_nor_what_a_reviewer_did(still_r
     assert len(waiting(still_room)) == 2
 
 
+SET: dict[str, Callable[[Room, str, Caller], object]] = {
+    "retired": lambda room, note, caller: room.change(Verb.RETIRE, note, caller=caller),
+    "disputed": lambda room, note, caller: room.change(Verb.DISPUTE, note, caller=caller),
+    "stale": lambda room, note, caller: room.change(Verb.MARK_STALE, note, caller=caller),
+    "ended": lambda room, note, caller: room.change(
+        Verb.SET_TIMES, note, times=Times(valid_to=Time(at_ms=5)), caller=caller
+    ),
+}
+LIFT: dict[str, tuple[str, Callable[[Room, str], object]]] = {
+    "restore": ("retired", lambda room, note: room.change(Verb.RESTORE, note)),
+    "insert and restore": (
+        "retired",
+        lambda room, _: room.insert(
+            note=NewNote(title="the port is 6432", restore=True, reason="x")
+        ),
+    ),
+    "verify what was disputed": (
+        "disputed",
+        lambda room, note: room.change(Verb.VERIFY, note, oracle=RUN),
+    ),
+    "verify what was stale": (
+        "stale",
+        lambda room, note: room.change(Verb.VERIFY, note, oracle=RUN),
+    ),
+    "set": (
+        "ended",
+        lambda room, note: room.change(
+            Verb.SET_TIMES, note, times=Times(valid_to=Time(at_ms=None))
+        ),
+    ),
+}
+
+
+@pytest.mark.parametrize("how", LIFT)
+def test_an_agent_takes_back_by_no_other_verb_what_a_reviewer_did(
+    still_room: Room, how: str
+) -> None:
+    what, lift = LIFT[how]
+    note = still_room.insert("the port is 6432").id
+    SET[what](still_room, note, REVIEWER)
+    before = still_room.note(note).state
+
+    with pytest.raises(ProposedError, match="as a reviewer left it"):
+        lift(still_room, note)
+
+    assert still_room.note(note).state == before
+    (item,) = waiting(still_room)
+    assert (item.kind, item.note_id) == (ItemKind.PROPOSAL, note)
+
+
+@pytest.mark.parametrize("how", LIFT)
+def test_an_agent_takes_back_what_an_agent_did(still_room: Room, how: str) -> None:
+    what, lift = LIFT[how]
+    note = still_room.insert("the port is 6432").id
+    SET[what](still_room, note, AGENT)
+    before = still_room.note(note).state
+
+    lift(still_room, note)
+
+    assert still_room.note(note).state != before
+    assert waiting(still_room) == []
+
+
 def test_a_reviewer_who_takes_back_a_rejection_lets_the_text_be_said_again(
     still_room: Room,
 ) -> None:

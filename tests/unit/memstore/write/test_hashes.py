@@ -35,6 +35,16 @@ CYRILLIC_PAYPAL = "\u0440\u0430ypal"
         ("ports 1\u20135", "ports 1-5"),
         ("rm \u2212f", "rm -f"),
         ("run `ls \u2010l`", "run `ls -l`"),
+        ("\u1d1b\u1d0f\u1d0b\u1d07\u0274", "token"),
+        ("\u13da\u13aave", "SAVE"),
+        ("\uabaa\u1d00ve", "save"),
+        ("\u0570\u0585st", "HOST"),
+        ("\u054d\u0555", "uo"),
+        ("\u03ba\u03b9\u03c4", "kit"),
+        ("\u0397\u0391\u0392\u0399\u03a4", "habit"),
+        ("po\u2800rt", "port"),
+        ("po\U00016fe4rt", "port"),
+        ("\U0001d553\u24d0\u00aa", "baa"),
     ],
 )
 def test_spellings_of_one_statement_have_one_hash(one: str, other: str) -> None:
@@ -58,6 +68,13 @@ def test_spellings_of_one_statement_have_one_hash(one: str, other: str) -> None:
         ("caf\u00e9", "cafe"),
         ("do", "do not"),
         ("rm \u2212f", "rm -F"),
+        ("the angle \u03b1", "the angle a"),
+        ("the \u03b1\u03b2 filter", "the ab filter"),
+        ("\u03bb", "l"),
+        ("\u057f\u0578\u0582\u0576", "\u057f\u0561\u0576"),
+        ("\u13e3\u13b3\u13a9", "\u13e3\u13e4\u13a9"),
+        ("port 10", "port lO"),
+        ("modern", "modem"),
     ],
 )
 def test_other_statements_have_other_hashes(one: str, other: str) -> None:

@@ -1,14 +1,28 @@
 """What comes back: texts that were superseded, retired or rejected, in whatever spelling."""
 
+import unicodedata
+
 import pytest
 from tests.unit.memstore.room import PERSON, Room
 
 from graft.wire.errors import KnownTextError, RejectedTextError, WrongStateError
 from graft_memstore.lifecycle import Verb
 from graft_memstore.model import Lifecycle, NewNote, NoteKind, Trust
+from graft_memstore.write.hashes import other_value_hashes
 
 TITLE = "The staging pooler does not listen on port 6432"
 BODY = "Run `pgbouncer -d` with --Auth=md5 before PostgreSQL 15 starts."
+
+UNSEEN = (
+    "\u2800\u3164\u115f\u1160\uffa0\u034f\ufe0f\U000e0041\U000e01ef\u00ad\u061c\u180e\u200e"
+    "\u202e\u2066\u2069"
+)
+
+
+def in_small_capitals(text: str) -> str:
+    names = ((each, f"LATIN LETTER SMALL CAPITAL {each.upper()}") for each in text)
+    return "".join(unicodedata.lookup(name) if each in "eilnoprt" else each for each, name in names)
+
 
 RESPELLED = [
     (TITLE, BODY),
@@ -22,6 +36,13 @@ RESPELLED = [
     (TITLE.replace("listen", "l\u0456st\u0435n"), BODY.replace("before", "befor\u0435")),
     ("".join(chr(ord(each) + 0xFEE0) if "!" <= each <= "~" else each for each in TITLE), BODY),
     (TITLE, f"\u2060{BODY}\ufeff"),
+    (in_small_capitals(TITLE), BODY),
+    (TITLE.replace("port", "p\u0585rt"), BODY),
+    (TITLE.replace("does", "\u13a0o\u13ac\u13da"), BODY),
+    (TITLE.replace("not", "n\u03bf\u03c4"), BODY),
+    (TITLE.replace("port", "\U0001d429o\U0001d42bt"), BODY),
+    (TITLE.replace(" ", "\u2800"), BODY),
+    *((TITLE.replace("oo", f"o{mark}o"), BODY) for mark in UNSEEN),
     (TITLE.replace("not", "no\u0442"), BODY.replace("\n", "\r\n")),
 ]
 """Ways to say the very same."""
@@ -95,6 +116,27 @@ def test_a_rejected_text_stays_refused_when_its_note_is_erased(still_room: Room)
     with pytest.raises(RejectedTextError):
         still_room.insert(TITLE, BODY)
     assert still_room.insert(*REARRANGED[0]).trust is Trust.HELD
+
+
+def test_what_an_earlier_version_rejected_stays_refused_as_it_was_spelled(
+    still_room: Room,
+) -> None:
+    title = in_small_capitals(TITLE)
+    note = still_room.insert(title)
+    still_room.change(Verb.REJECT, note.id)
+    still_room.delete(note.id)
+    # As that version spelled it, which took small capitals for other letters.
+    (before,) = other_value_hashes(title, "")
+    still_room.tampered = True
+    still_room.profile.write(
+        lambda transaction: transaction.connection.execute(
+            "UPDATE tombstones SET value_hash = ?, words_hash = NULL", (before,)
+        )
+    )
+
+    with pytest.raises(RejectedTextError):
+        still_room.insert(title)
+    assert still_room.insert(TITLE).trust is Trust.OBSERVED
 
 
 def test_a_rejection_binds_its_scope_and_one_of_user_every_scope(still_room: Room) -> None:
