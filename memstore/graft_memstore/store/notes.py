@@ -228,7 +228,7 @@ def insert_note(connection: apsw.Connection, note: StoredNote, origin: NoteOrigi
 def read_stored(connection: apsw.Connection, note_id: NoteId) -> StoredNote | None:
     """Return the row of a note, None when it is not there."""
     row = select_one(connection, SELECT_NOTE, {"id": note_id})
-    return None if row is None else _stored_from(row)
+    return None if row is None else stored_from(row)
 
 
 def read_notes(
@@ -292,7 +292,7 @@ def count_notes(connection: apsw.Connection) -> int:
 def read_stored_after(connection: apsw.Connection, after: int, count_max: int) -> list[StoredNote]:
     """Return a page of all notes in the order in which they were stored."""
     rows = select(connection, SELECT_NOTES_AFTER, {"after": after, "count_max": count_max})
-    return [_stored_from(row) for row in rows]
+    return [stored_from(row) for row in rows]
 
 
 def delete_note(connection: apsw.Connection, note_id: NoteId) -> None:
@@ -319,7 +319,12 @@ def assemble(stored: StoredNote, known: KnownState, *, pending: int = 0) -> Note
     )
 
 
-def _stored_from(row: Row) -> StoredNote:
+def stored_from(row: Row) -> StoredNote:
+    """Read a note from `COLUMNS`.
+
+    Raises:
+        ValueError: its kind is none.
+    """
     seq, note_id, title, body, kind, author, scope, content_hash, recorded_at = row
     return StoredNote(
         seq=seq,
@@ -340,4 +345,4 @@ STORED_COLUMN_COUNT = 9
 def _with_state(row: Row) -> tuple[StoredNote, KnownState]:
     event, *state = row[STORED_COLUMN_COUNT:]
     known = KnownState(event=EventSeq(event), state=state_from(tuple(state)))
-    return _stored_from(row[:STORED_COLUMN_COUNT]), known
+    return stored_from(row[:STORED_COLUMN_COUNT]), known

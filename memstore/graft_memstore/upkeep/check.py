@@ -19,7 +19,7 @@ from graft_memstore.store.integrity import (
 )
 from graft_memstore.store.migrate import migrations, schema_version
 from graft_memstore.store.models import read_model
-from graft_memstore.store.notes import read_stored_after
+from graft_memstore.store.note_rows import read_note_rows
 from graft_memstore.store.pending import count_pending
 from graft_memstore.store.profile import Index, Profile
 from graft_memstore.upkeep.trail_report import TrailReport
@@ -158,16 +158,17 @@ def _audit(report: TrailReport) -> Finding:
 def _texts(connection: Connection) -> Finding:
     """Compare every note's text with the hash that was taken when it came in."""
     after = count = 0
-    while page := read_stored_after(connection, after, PAGE_ROWS):
-        for note in page:
-            if content_hash(note.title, note.body, note.kind) != note.content_hash:
+    while page := read_note_rows(connection, after, PAGE_ROWS):
+        for row in page:
+            note = row.note
+            if note is None or content_hash(note.title, note.body, note.kind) != note.content_hash:
                 return Finding(
                     name="texts",
                     ok=False,
-                    detail=f"the text of note {note.id} was changed from outside; "
+                    detail=f"the text of note {row.id} was changed from outside; "
                     "compare it with a backup",
                 )
-            after, count = note.seq, count + 1
+            after, count = row.seq, count + 1
     return Finding(name="texts", ok=True, detail=f"{count} notes as they were stored")
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
-from graft_memstore.model import EventSeq, NoteId, StoredNote
+from graft_memstore.model import EventSeq, NoteId
 from graft_memstore.store import meta
 from graft_memstore.store.chain import (
     FIRST_HASH,
@@ -20,7 +20,7 @@ from graft_memstore.store.events import (
     read_last_seq,
     read_notes_gone,
 )
-from graft_memstore.store.notes import read_stored_after
+from graft_memstore.store.note_rows import NoteRow, read_note_rows
 from graft_memstore.store.own_threshold import read_own_threshold
 from graft_memstore.store.profile import Index, Profile
 from graft_memstore.store.sealed_rows import SEALED_TABLES
@@ -101,6 +101,8 @@ class _Check:
         self._uncovered_notes = 0
         self._uncovered: list[str] = []
         self._gate: Event | None = None
+        # Of the notes in the order of their numbers the event that stored each.
+        self._places: list[tuple[EventSeq, NoteId]] = []
         # Of each rejection the digest that was sealed last, and where.
         self._sealed: dict[int, tuple[bytes, EventSeq]] = {}
         self._rejected_before: set[tuple[str, str, int]] = set()
@@ -199,11 +201,15 @@ class _Check:
     def notes(self) -> None:
         """Compare every note, its states and what hangs on it with its events."""
         after = 0
-        while page := read_stored_after(self._connection, after, NOTE_ROWS):
-            for note in page:
-                self._note(note)
-                after = note.seq
+        while page := read_note_rows(self._connection, after, NOTE_ROWS):
+            for row in page:
+                self._note(row)
+                after = row.seq
                 self._notes += 1
+        # They were numbered as they came.
+        for place, in_order in zip(self._places, sorted(self._places), strict=True):
+            if place != in_order:
+                self._misplaced(*place)
 
     def notes_gone(self) -> None:
         """See that of every note that is not there an event says so."""
@@ -263,19 +269,34 @@ class _Check:
         if event.action in {ACTION_APPLY, ACTION_RESET}:
             self._gate = event
 
-    def _note(self, note: StoredNote) -> None:
-        events = read_events_of(self._connection, note.id)
+    def _note(self, row: NoteRow) -> None:
+        events = read_events_of(self._connection, row.id)
         stored = next((event for event in events if event.action == ACTION_INSERT), None)
         if stored is None:
-            self._flaw("notes", note.id, "was stored by no event")
+            self._flaw("notes", row.id, "was stored by no event")
             return
-        text = content_hash(note.title, note.body, note.kind)
-        whole = text == note.content_hash and self._chain.is_about(stored, text)
+        whole = self._is_whole(row, stored)
         if not whole:
             detail = f"its title, body or kind is not what event {stored.seq} recorded"
-            self._flaw("notes", note.id, detail)
-        self._rows(note.id, [event for event in events if event.rows_digest], whole=whole)
-        self._states(note.id, {event.seq: event for event in events if event.state_digest})
+            self._flaw("notes", row.id, detail)
+        if row.indexed:
+            self._places.append((stored.seq, row.id))
+        else:
+            # Its words stand in the index under the number that it had.
+            self._misplaced(stored.seq, row.id)
+        self._rows(row.id, [event for event in events if event.rows_digest], whole=whole)
+        self._states(row.id, {event.seq: event for event in events if event.state_digest})
+
+    def _is_whole(self, row: NoteRow, stored: Event) -> bool:
+        note = row.note
+        if note is None:
+            return False
+        text = content_hash(note.title, note.body, note.kind)
+        return text == note.content_hash and self._chain.is_about(stored, text)
+
+    def _misplaced(self, stored: EventSeq, note_id: NoteId) -> None:
+        detail = f"its number is not the one under which event {stored} stored it"
+        self._flaw("notes", note_id, detail)
 
     def _rows(self, note_id: NoteId, sealing: list[Event], *, whole: bool) -> None:
         """Compare what hangs on a note with what its events have sealed."""

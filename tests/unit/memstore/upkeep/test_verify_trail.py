@@ -15,6 +15,7 @@ from graft_memstore.store.database import open_connection
 from graft_memstore.store.events import Link, read_events_after
 from graft_memstore.store.meta import SITE
 from graft_memstore.store.meta import read as read_meta
+from graft_memstore.upkeep.check import check_profile
 from graft_memstore.upkeep.trail_report import FLAWS_MAX, ExpectedHead, TrailReport
 from graft_memstore.upkeep.verify_trail import verify_trail
 from graft_memstore.write.change import Time, Times
@@ -98,6 +99,12 @@ ATTACKS = {
     "a body": of("notes", "{port}", "UPDATE notes SET body = 'x' WHERE id = '{port}'"),
     "a title": of("notes", "{new}", "UPDATE notes SET title = 'x' WHERE id = '{new}'"),
     "a kind": of("notes", "{new}", "UPDATE notes SET kind = 'dead-end' WHERE id = '{new}'"),
+    "a kind that there is not": of(
+        "notes",
+        "{new}",
+        "PRAGMA ignore_check_constraints = ON;UPDATE notes SET kind = 'sworn' WHERE id = '{new}'",
+    ),
+    "a number": of("notes", "{port}", "UPDATE notes SET seq = 99 WHERE id = '{port}'"),
     "a body with its hash": of(
         "notes",
         "{port}",
@@ -262,6 +269,35 @@ def test_the_row_that_was_tampered_with_is_named(tmp_path: Path, name: str) -> N
     untouched = set(named(ids).values()) - {row}
     if attack.table != "events":
         assert not [each for _, each in told if each in untouched], report
+
+
+def test_two_notes_that_exchanged_their_numbers_are_named(tmp_path: Path) -> None:
+    with open_room(tmp_path, watched=False) as room:
+        ids, path = fill(room), room.profile.path
+    exchange = """
+        UPDATE notes SET seq = 99 WHERE id = '{rejected}';
+        UPDATE notes SET seq = 4 WHERE id = '{port}';
+        UPDATE notes SET seq = 1 WHERE id = '{rejected}';
+    """
+    tamper(path, filled_in(exchange, ids))
+
+    report = verified(tmp_path)
+
+    told = {(flaw.table, flaw.row) for flaw in report.flaws}
+    assert told == {("notes", ids.port), ("notes", ids.rejected)}
+
+
+def test_doctor_names_a_note_whose_kind_is_none(tmp_path: Path) -> None:
+    with open_room(tmp_path, watched=False) as room:
+        ids, path = fill(room), room.profile.path
+    tamper(path, filled_in(ATTACKS["a kind that there is not"].script, ids))
+
+    with open_room(tmp_path, watched=False) as room:
+        room.tampered = True
+        findings = {each.name: each for each in check_profile(room.profile, "", "")}
+
+    assert not findings["texts"].ok
+    assert ids.new in findings["texts"].detail
 
 
 def test_a_store_that_nobody_touched_agrees(tmp_path: Path) -> None:
