@@ -59,6 +59,8 @@ GIVEN_NOTES_MAX = 20_000
 NOTICES_MAX = 10_000
 NOTICES_TOLD_MAX = 10
 SESSIONS_NAMED_MAX = 20
+AGENT_FILE_BYTES_MAX = 32 << 20
+AGENT_FILE_DEPTH_MAX = 200
 
 # A line of a .jsonl file holds one note as JSON, where a byte may take six (\u00XX).
 LINE_BYTES_MAX = 8 << 20
@@ -146,6 +148,10 @@ LIMITS: tuple[Limit, ...] = (
         "one answer of a tool of `graft mcp`",
         f"about {ANSWER_TOKENS:,} tokens; {ANSWER_TOKENS_MIN} to {ANSWER_TOKENS_MAX:,} with"
         " --max-tokens",
+    ),
+    Limit(
+        "configuration file of an agent that `graft setup` changes",
+        f"{AGENT_FILE_BYTES_MAX >> 20} MiB, {AGENT_FILE_DEPTH_MAX} values within one another",
     ),
     Limit("sources that are told of at once", f"{FINDINGS_MAX}"),
     Limit(

@@ -9,7 +9,8 @@ EMBEDDER_PREFIX = "embedder-"
 
 MEMSTORE_MODULES = ("graft_memstore", "apsw", "sqlite_vec", "blake3", "numpy")
 EMBEDDER_MODULES = ("graft_embedder", "llama_cpp", "blake3", "numpy")
-MCP_MODULES = ("mcp", "anyio")
+MCP_MODULES = ("mcp", "anyio", "starlette", "uvicorn")
+SETUP_MODULES = (*MCP_MODULES, "tomlkit")
 INSTALL_LINE = "pip install 'graft-memory[all,starter]'"
 
 

@@ -53,6 +53,7 @@ COMMANDS = {
     "status": Entry("daemons", "status"),
     "doctor": Entry("doctor", "doctor"),
     "mcp": Entry("mcp_server", "mcp"),
+    "setup": Entry("setup", "setup"),
     "config": Entry("config", "config"),
     "completion": Entry("completion", "completion"),
     "demo": Entry("demo", "demo"),

@@ -75,6 +75,11 @@ class Session:
             self.output.say(f"graft: done without a setting: {problem}")
 
     @property
+    def home_was_given(self) -> bool:
+        """Tell whether the home was named on the command line."""
+        return bool(self._given.get("home"))
+
+    @property
     def chosen_profile(self) -> str:
         """The profile that was named on the command line; empty when none was."""
         return str(self._given.get("profile") or "")

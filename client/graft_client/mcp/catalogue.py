@@ -9,7 +9,7 @@ from graft_client.filing_reports import SourcesDiff, SourcesRefreshed
 from graft_client.history import GotNote
 from graft_client.limits import IDLE_DAYS
 from graft_client.mcp.schemas import Schema, schema_of
-from graft_client.mcp.tools import ServerStatus
+from graft_client.mcp.tools import SCAN_ITEMS, ServerStatus
 from graft_client.results import KINDS, Changed, Inserted, QueryAnswer, Retrieved
 from graft_client.upkeep_reports import DECISIONS, Resolved, ScanReport, UpkeepStatus
 from graft_client.walks import Classified, Explored
@@ -73,8 +73,11 @@ def _whole(description: str, default: int) -> Schema:
     return {"type": "integer", "description": description, "minimum": 0, "default": default}
 
 
-_NEXT: Schema = {"type": ["integer", "null"], "description": "Offset of the rest of the body."}
-_LEFT_OUT: Schema = {"type": "integer", "description": "Entries for which there was no room."}
+_NEXT: Schema = {
+    "type": ["integer", "null"],
+    "description": "Offset where the rest begins; null: there is none.",
+}
+_OFFSET = _whole("Where to begin: next_offset of the answer before.", 0)
 _REASON = _text("Why; kept in the log for good, so no secrets.")
 
 
@@ -115,10 +118,11 @@ CATALOGUE: Mapping[str, Spec] = {
             "limit": _whole("Notes wanted; 0: 25.", 0),
             "keywords": _texts("Only notes with one of these."),
             "match_all": {"type": "boolean", "description": "With all of them.", "default": False},
+            "offset": _OFFSET,
         },
         required=("text",),
         answers=Retrieved,
-        more={"left_out": _LEFT_OUT},
+        more={"next_offset": _NEXT},
     ),
     "explore": Spec(
         title="Walk from note to note",
@@ -126,14 +130,15 @@ CATALOGUE: Mapping[str, Spec] = {
         arguments={
             "text": _text("Where to begin, in words."),
             "keywords": _texts("Where to begin, by keyword."),
+            "offset": _OFFSET,
         },
         answers=Explored,
-        more={"left_out": _LEFT_OUT},
+        more={"next_offset": _NEXT},
     ),
     "get": Spec(
         title="Open a note",
         description="Return a note whole, by its id; a long body in pieces.",
-        arguments={"id": _text(_ID), "offset": _whole("Character to begin at.", 0)},
+        arguments={"id": _text(_ID), "offset": _OFFSET},
         required=("id",),
         answers=GotNote,
         more={"next_offset": _NEXT},
@@ -223,18 +228,18 @@ CATALOGUE: Mapping[str, Spec] = {
     "sources_diff": Spec(
         title="Look whether sources changed",
         description="Compare the files and commits that notes rest on with what they were.",
-        arguments={"id": _text(f"Only this note. {_ID}")},
+        arguments={"id": _text(f"Only this note. {_ID}"), "offset": _OFFSET},
         answers=SourcesDiff,
-        more={"left_out": _LEFT_OUT},
+        more={"next_offset": _NEXT},
         writes=True,
     ),
     "sources_refresh": Spec(
         title="Say that notes hold for their sources",
         description="After you have read what changed, and the notes are right all the same.",
-        arguments={"id": _text(f"Only this note. {_ID}"), "reason": _REASON},
+        arguments={"id": _text(f"Only this note. {_ID}"), "reason": _REASON, "offset": _OFFSET},
         required=("reason",),
         answers=SourcesRefreshed,
-        more={"left_out": _LEFT_OUT},
+        more={"next_offset": _NEXT},
         writes=True,
     ),
     "maintain_status": Spec(
@@ -249,9 +254,9 @@ CATALOGUE: Mapping[str, Spec] = {
             "Compare notes: contradictions, other values, near duplicates, keywords spelled "
             f"alike, and what nothing is joined with after {IDLE_DAYS} days. Nothing is changed."
         ),
-        arguments={"limit": _whole("Things to return at most.", 20)},
+        arguments={"limit": _whole("Things to return at most.", SCAN_ITEMS), "offset": _OFFSET},
         answers=ScanReport,
-        more={"left_out": _LEFT_OUT},
+        more={"next_offset": _NEXT},
         writes=True,
     ),
     "maintain_resolve": Spec(

@@ -57,22 +57,22 @@ def plain(result: object) -> Reply:
     return Reply(text=json.dumps(data, ensure_ascii=False), data=data)
 
 
-def limited(result: object, name: str, tokens: int) -> Reply:
-    """Pack a result whose list *name* may be long: as much of it as *tokens* hold, from the front.
+def limited(result: object, name: str, begin: int, tokens: int) -> Reply:
+    """Pack a result whose list *name* may be long: from entry *begin* on, what *tokens* hold.
 
-    Text and data say how many entries were left out.
+    It is one entry at least; `next_offset` says where to go on, None at the end.
     """
     data = as_json(result)
     assert isinstance(data, dict), "results are dataclasses"
     entries, left = data[name], tokens * BYTES_PER_TOKEN
     kept: list[object] = []
-    for entry in entries:
+    for entry in entries[begin:]:
         left -= len(json.dumps(entry, ensure_ascii=False).encode("utf-8", "replace"))
         if left < 0 and kept:
             break
         kept.append(entry)
-    data[name] = kept
-    data["left_out"] = len(entries) - len(kept)
+    end = begin + len(kept)
+    data |= {name: kept, "next_offset": end if end < len(entries) else None}
     return Reply(text=json.dumps(data, ensure_ascii=False), data=data)
 
 

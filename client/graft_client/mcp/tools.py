@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from graft_client.async_client import AsyncGraft
 from graft_client.errors import InputError
-from graft_client.limits import TOP_K_MAX, UPKEEP_ITEMS_MAX
+from graft_client.limits import TOP_K, TOP_K_MAX, UPKEEP_ITEMS_MAX
 from graft_client.mcp.arguments import Arguments
 from graft_client.mcp.replies import Reply, answer_reply, limited, note_reply, plain
 from graft_client.mcp.workspace import Workspace
@@ -16,6 +16,7 @@ from graft_client.surroundings.system import system_here
 from graft_client.upkeep_reports import DECISIONS
 
 OFFSET_MAX = 1 << 21
+SCAN_ITEMS = 20
 PROJECT = "project"
 _NO_PROJECT = (
     "this server is bound to no project, so a note is seen everywhere; say so with scope: user,"
@@ -41,6 +42,11 @@ class Call:
     author: str
     progress: Progress
 
+    @property
+    def begin(self) -> int:
+        """Where in a long answer to begin; 0 where that is not said."""
+        return self.arguments.number("offset", 0, OFFSET_MAX)
+
 
 async def query(call: Call) -> Reply:
     """Ask the gate."""
@@ -53,14 +59,14 @@ async def query(call: Call) -> Reply:
 
 async def retrieve(call: Call) -> Reply:
     """Rank notes."""
-    arguments = call.arguments
+    arguments, begin = call.arguments, call.begin
     found = await call.graft.retrieve(
         arguments.text("text"),
-        top_k=arguments.number("limit", 0, TOP_K_MAX),
+        top_k=min(begin + (arguments.number("limit", 0, TOP_K_MAX) or TOP_K), TOP_K_MAX),
         keywords=arguments.texts("keywords"),
         match_all=arguments.flag("match_all"),
     )
-    return limited(found, "results", call.tokens)
+    return limited(found, "results", begin, call.tokens)
 
 
 async def explore(call: Call) -> Reply:
@@ -69,13 +75,13 @@ async def explore(call: Call) -> Reply:
     found = await call.graft.explore(
         arguments.text("text", ""), keywords=arguments.texts("keywords")
     )
-    return limited(found, "nodes", call.tokens)
+    return limited(found, "nodes", call.begin, call.tokens)
 
 
 async def get(call: Call) -> Reply:
     """Open a note."""
     got = await call.graft.get(call.arguments.text("id"))
-    return note_reply(got, call.arguments.number("offset", 0, OFFSET_MAX), call.tokens)
+    return note_reply(got, call.begin, call.tokens)
 
 
 async def insert(call: Call) -> Reply:
@@ -143,7 +149,7 @@ async def explain(call: Call) -> Reply:
 async def sources_diff(call: Call) -> Reply:
     """Look at what notes rest on."""
     looked = await call.graft.filing.diff_sources(call.arguments.text("id", ""))
-    return limited(looked, "sources", call.tokens)
+    return limited(looked, "sources", call.begin, call.tokens)
 
 
 async def sources_refresh(call: Call) -> Reply:
@@ -152,7 +158,7 @@ async def sources_refresh(call: Call) -> Reply:
     renewed = await call.graft.filing.refresh_sources(
         arguments.text("id", ""), reason=arguments.text("reason")
     )
-    return limited(renewed, "sources", call.tokens)
+    return limited(renewed, "sources", call.begin, call.tokens)
 
 
 async def maintain_status(call: Call) -> Reply:
@@ -162,13 +168,15 @@ async def maintain_status(call: Call) -> Reply:
 
 async def maintain_scan(call: Call) -> Reply:
     """Look for what somebody should judge."""
-    limit = call.arguments.number("limit", 20, UPKEEP_ITEMS_MAX)
-    report = None
+    begin, report = call.begin, None
+    limit = min(
+        begin + call.arguments.number("limit", SCAN_ITEMS, UPKEEP_ITEMS_MAX), UPKEEP_ITEMS_MAX
+    )
     async for step in call.graft.maintenance.scan(limit=limit):
         await call.progress(step.done, step.total)
         report = step.report
     assert report is not None, "the last step has it"
-    return limited(report, "items", call.tokens)
+    return limited(report, "items", begin, call.tokens)
 
 
 async def maintain_resolve(call: Call) -> Reply:

@@ -1,8 +1,10 @@
-"""To what a server is bound when it starts: a directory's project and user, or user alone."""
+"""To what an agent is bound: a directory's project and user, or user alone."""
 
 import secrets
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
+from urllib.parse import unquote, urlsplit
 
 from graft_client.scope import USER, Project, find_project
 from graft_client.settings import SESSION_VARIABLE, Configuration
@@ -27,13 +29,15 @@ class Workspace:
             return (USER,)
         return tuple(dict.fromkeys((self.project.scope, self.project.path_scope, USER)))
 
-    def bind(self, configuration: Configuration) -> Configuration:
+    def bind(self, configuration: Configuration, *, one_of_many: bool = False) -> Configuration:
         """Return *configuration* bound to the workspace, as an agent's session.
 
-        Without a name of the session's own it has one that no other has.
+        The session has the name in the environment; without one, or where it is *one_of_many*
+        that a server has, it has a name that no other has.
         """
         environ = dict(configuration.environ)
-        environ.setdefault(SESSION_VARIABLE, f"mcp-{secrets.token_hex(16)}")
+        if one_of_many or not environ.get(SESSION_VARIABLE):
+            environ[SESSION_VARIABLE] = f"mcp-{secrets.token_hex(16)}"
         return replace(
             configuration,
             door="mcp",
@@ -46,3 +50,24 @@ class Workspace:
 def workspace_of(directory: Path) -> Workspace:
     """Find the workspace of a directory; one that is not there has no project."""
     return Workspace(directory=directory, project=find_project(directory))
+
+
+def workspace_among(roots: Iterable[str], otherwise: Path) -> Workspace:
+    """Find the workspace of the folders that a client has open, given as file URIs.
+
+    It is the first with a project, else the first; *otherwise* where the client names none.
+    """
+    named = [workspace_of(each) for each in map(_path_of, roots) if each is not None]
+    with_project = (each for each in named if each.project is not None)
+    return next(with_project, named[0] if named else workspace_of(otherwise))
+
+
+def _path_of(uri: str) -> Path | None:
+    try:
+        parts = urlsplit(uri)
+    except ValueError:
+        return None
+    path = unquote(parts.path)
+    if parts.scheme != "file" or parts.netloc not in ("", "localhost") or "\0" in path:
+        return None
+    return Path(path) if path.startswith("/") else None

@@ -121,6 +121,11 @@ class Home:
         return self.root / "config.toml"
 
     @property
+    def mcp_token_file(self) -> Path:
+        """What callers of `graft mcp --http` show, mode 0600."""
+        return self.root / "mcp.token"
+
+    @property
     def audit(self) -> Path:
         """Folder of the audit key and of each chain's head."""
         return self.root / "audit"

@@ -82,6 +82,7 @@ class FakeState:
     checks: list[daemon_service_pb2.Check] = field(default_factory=list)
     page_notes: int = 2
     held: threading.Event = field(default_factory=threading.Event)
+    left: threading.Event = field(default_factory=threading.Event)
     hold: bool = False
     busy: bool = False
     damaged: str = ""
@@ -305,6 +306,7 @@ class FakeMemstore(
         pairs = context.invocation_metadata()
         self.state.metadata.append({key: str(value) for key, value in pairs})
         if self.state.hold:
+            context.add_callback(self.state.left.set)
             self.state.held.wait(20)
         if self.state.failures:
             failure = self.state.failures.pop(0)

@@ -9,8 +9,8 @@ import pytest
 
 from graft_client.json_output import as_json
 from graft_client.mcp.catalogue import CATALOGUE
+from graft_client.mcp.protocol import tool_of
 from graft_client.mcp.schemas import schema_of
-from graft_client.mcp.server import tool_of
 from graft_client.mcp.tools import HANDLERS
 from graft_client.results import QueryAnswer
 from graft_client.upkeep_reports import UpkeepStatus

@@ -85,13 +85,23 @@ class Listed:
     entries: tuple[str, ...]
 
 
-def test_a_long_list_is_cut_at_its_end_and_says_by_how_much() -> None:
+@given(st.lists(st.text(max_size=50), max_size=60), st.integers(1, 100))
+def test_the_pieces_of_a_long_list_are_the_list(entries: list[str], tokens: int) -> None:
+    pieces: list[str] = []
+    begin: int | None = 0
+    while begin is not None:
+        reply = limited(Listed(entries=tuple(entries)), "entries", begin, tokens)
+        pieces += reply.data["entries"]
+        begin = reply.data["next_offset"]
+
+    assert pieces == entries
+
+
+def test_a_long_list_is_cut_where_the_budget_ends_but_never_before_its_first_entry() -> None:
     entries = tuple(f"entry {number:04}" for number in range(100))
 
-    reply = limited(Listed(entries=entries), "entries", 100)
+    cut = limited(Listed(entries=entries), "entries", 0, 100)
 
-    kept = len(reply.data["entries"])
-    assert tuple(reply.data["entries"]) == entries[:kept]
-    assert 0 < kept < 100
-    assert reply.data["left_out"] == 100 - kept
-    assert limited(Listed(entries=("x" * 9_999,)), "entries", 1).data["left_out"] == 0
+    assert 0 < cut.data["next_offset"] == len(cut.data["entries"]) < 100
+    assert limited(Listed(entries=("x" * 9_999,)), "entries", 0, 1).data["next_offset"] is None
+    assert limited(Listed(entries=entries), "entries", 200, 100).data["entries"] == []

@@ -60,7 +60,7 @@ def test_what_an_agent_retired_stays(room: Room) -> None:
 def test_what_was_restored_stays(room: Room) -> None:
     note_id = retired(room, "a note", BY_REVIEWER)
     room.clock.ms += 20 * DAY_MS
-    room.change(Verb.RESTORE, note_id)
+    room.change(Verb.RESTORE, note_id, caller=BY_REVIEWER)
     room.clock.ms += 20 * DAY_MS
 
     sweep(room)
