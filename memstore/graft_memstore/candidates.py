@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Protocol, TypeVar
 
 from graft_memstore.divergence import (
     OVERLAP_SURE,
@@ -11,6 +12,7 @@ from graft_memstore.divergence import (
     overlap_of,
     same_values,
 )
+from graft_memstore.keyword_variants import Variant
 from graft_memstore.model import ItemKind, NoteId
 
 DUPLICATE_OVERLAP = 0.6
@@ -19,6 +21,29 @@ ALIKE_OVERLAP = 0.35
 """The same for notes whose titles the model takes for one."""
 SAME_TITLE_COSINE = 0.97
 """Cosine of two titles that are one but for spelling, with any model."""
+
+
+class Dated(Protocol):
+    """What a note has in every form by which two are put in order and told from others."""
+
+    @property
+    def seq(self) -> int:
+        """Its number."""
+
+    @property
+    def id(self) -> NoteId:
+        """Its id."""
+
+    @property
+    def content_hash(self) -> bytes:
+        """Hash of its text."""
+
+    @property
+    def recorded_at_ms(self) -> int:
+        """When it was stored."""
+
+
+DatedT = TypeVar("DatedT", bound=Dated)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,18 +95,18 @@ def compare(one: ComparedNote, other: ComparedNote, cosine: float) -> Candidate 
     """
     if one.value_hash == other.value_hash:
         return None
-    older, newer = sorted((one, other), key=lambda each: (each.recorded_at_ms, each.seq))
+    older, newer = by_age(one, other)
     differs = divergence(older.says, newer.says)
     if differs is None:
         overlap = overlap_of(older.says, newer.says)
         least = ALIKE_OVERLAP if cosine >= SAME_TITLE_COSINE else DUPLICATE_OVERLAP
         if overlap < least or not same_values(older.says, newer.says):
             return None
-        return _candidate(ItemKind.DUPLICATE, older, newer, overlap, "wording")
+        return pair_candidate(ItemKind.DUPLICATE, older, newer, overlap, "wording")
     kind = _kind_of(differs.difference, differs.overlap)
     if kind is ItemKind.SUPERSESSION and older.recorded_at_ms == newer.recorded_at_ms:
         kind = ItemKind.POSSIBLE_CONTRADICTION  # neither is the newer one
-    return _candidate(kind, older, newer, differs.overlap, differs.difference)
+    return pair_candidate(kind, older, newer, differs.overlap, differs.difference)
 
 
 def _kind_of(difference: Difference, overlap: float) -> ItemKind:
@@ -90,9 +115,16 @@ def _kind_of(difference: Difference, overlap: float) -> ItemKind:
     return ItemKind.CONTRADICTION if overlap >= OVERLAP_SURE else ItemKind.POSSIBLE_CONTRADICTION
 
 
-def _candidate(
-    kind: ItemKind, older: ComparedNote, newer: ComparedNote, measure: float, differs: str
+def by_age(one: DatedT, other: DatedT) -> tuple[DatedT, DatedT]:
+    """Return two notes, the older one first."""
+    older, newer = sorted((one, other), key=lambda each: (each.recorded_at_ms, each.seq))
+    return older, newer
+
+
+def pair_candidate(
+    kind: ItemKind, older: Dated, newer: Dated, measure: float, differs: str
 ) -> Candidate:
+    """Return what is asked about a pair of notes."""
     return Candidate(
         kind=kind,
         evidence=(older.id, older.content_hash, newer.id, newer.content_hash),
@@ -100,4 +132,19 @@ def _candidate(
         other_id=newer.id,
         measure=measure,
         detail={"differs": differs},
+    )
+
+
+def variant_candidate(scope: str, variant: Variant, count: int) -> Candidate:
+    """Return what is asked about a keyword of a scope that *count* notes carry."""
+    return Candidate(
+        kind=ItemKind.KEYWORD_VARIANT,
+        evidence=(scope, variant.variant, variant.keep),
+        scope=scope,
+        measure=count,
+        detail={
+            "variant": variant.variant,
+            "keep": variant.keep,
+            "differs": variant.likeness,
+        },
     )

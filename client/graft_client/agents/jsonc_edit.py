@@ -49,15 +49,6 @@ def append(text: str, path: Sequence[str], value: object) -> str:
     return _inserted(text, node, None, value)
 
 
-def replace(text: str, path: Path, value: object) -> str:
-    """Give what lies at *path*, which must be there, another value."""
-    node = find(text, path)
-    assert node is not None, f"{path} was seen before"
-    shape = _Shape(text)
-    written = shape.written(value, shape.margin(node.start), inline=shape.is_inline(node))
-    return text[: node.start] + written + text[node.end :]
-
-
 def remove(text: str, path: Path) -> str:
     """Take out the member or the element at *path*; the text as it is where there is none."""
     parent = find(text, path[:-1])

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 import apsw
 from blake3 import blake3
 
+from graft_memstore.candidates import Candidate
 from graft_memstore.canonical import Field, encode_fields
 from graft_memstore.model import (
     Decision,
@@ -178,6 +179,24 @@ def evidence_of(*fields: Field) -> bytes:
     What should bring a judged thing back when it changes belongs in here, and nothing else.
     """
     return blake3(encode_fields(*fields)).digest()
+
+
+def evidence_for(candidate: Candidate) -> bytes:
+    """Return the digest of what a judgement of a candidate rests on."""
+    return evidence_of(candidate.kind, *candidate.evidence)
+
+
+def item_for(candidate: Candidate) -> NewItem:
+    """Return a candidate as it stands in the queue."""
+    return NewItem(
+        kind=candidate.kind,
+        evidence=evidence_for(candidate),
+        note_id=candidate.note_id,
+        other_id=candidate.other_id,
+        scope=candidate.scope,
+        measure=candidate.measure,
+        detail=candidate.detail,
+    )
 
 
 def open_item(connection: apsw.Connection, item: NewItem, at_ms: int) -> ReviewItem:

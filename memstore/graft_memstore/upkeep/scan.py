@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from functools import partial
 
 from graft.wire.errors import DeadlinePassedError
-from graft_memstore.candidates import Candidate
+from graft_memstore.candidates import Candidate, variant_candidate
 from graft_memstore.deadline import ANSWER_MARGIN_SECONDS, Deadline
 from graft_memstore.divergence import CHARS_MAX
 from graft_memstore.keyword_variants import find_variants
@@ -24,10 +24,10 @@ from graft_memstore.store.notes import read_stored
 from graft_memstore.store.profile import Index, Profile
 from graft_memstore.store.review_items import (
     ItemFilter,
-    NewItem,
     ReviewItem,
-    evidence_of,
+    evidence_for,
     find_item,
+    item_for,
     open_item,
     read_open_items,
 )
@@ -140,11 +140,6 @@ class _Found:
         self.candidates[key] = candidate
 
 
-def evidence_for(candidate: Candidate) -> bytes:
-    """Return the digest of what a judgement of a candidate rests on."""
-    return evidence_of(candidate.kind, *candidate.evidence)
-
-
 def scan_notes(
     profile: Profile[VectorIndex], scope: ScopeFilter, idle_days: int, deadline: Deadline
 ) -> Iterator[ScanStep]:
@@ -225,17 +220,7 @@ def _find_idle(
 def keyword_candidates(connection: Connection, view: View) -> list[Candidate]:
     """Return the keywords of each scope that are alike, at most `FOUND_MAX`."""
     found = [
-        Candidate(
-            kind=ItemKind.KEYWORD_VARIANT,
-            evidence=(scope, variant.variant, variant.keep),
-            scope=scope,
-            measure=counts[variant.variant],
-            detail={
-                "variant": variant.variant,
-                "keep": variant.keep,
-                "differs": variant.likeness,
-            },
-        )
+        variant_candidate(scope, variant, counts[variant.variant])
         for scope, counts in count_keywords(connection, view).items()
         for variant in find_variants(counts)
     ]
@@ -281,19 +266,10 @@ def _put_some(transaction: Transaction, candidates: Sequence[Candidate]) -> list
 
 def _put(transaction: Transaction, candidate: Candidate) -> ReviewItem | None:
     """Put one thing into the queue; return what stood for it before."""
-    connection, evidence = transaction.connection, evidence_for(candidate)
-    before = find_item(connection, candidate.kind, evidence)
+    connection, item = transaction.connection, item_for(candidate)
+    before = find_item(connection, item.kind, item.evidence)
     if before is None and _is_gone(connection, candidate):
         return None
-    item = NewItem(
-        kind=candidate.kind,
-        evidence=evidence,
-        note_id=candidate.note_id,
-        other_id=candidate.other_id,
-        scope=candidate.scope,
-        measure=candidate.measure,
-        detail=candidate.detail,
-    )
     open_item(connection, item, transaction.at_ms)
     return before
 
