@@ -101,6 +101,8 @@ def _spliced(text: str, group: str, name: str, block: str) -> str | None:
     header = re.compile(rf"\s*\[\s*{group}\s*\.\s*[\"']?{name}[\"']?\s*\]")
     for start in (at for at, line in enumerate(lines) if header.match(line)):
         for end in range(start + 1, len(lines) + 1):
+            if _holds_others("".join(lines[start:end]), group, name):
+                break  # with more lines it would say still more
             rest = "".join((*lines[:start], *lines[end:]))
             if not _is_gone(before, rest, group, name):
                 continue
@@ -109,6 +111,14 @@ def _spliced(text: str, group: str, name: str, block: str) -> str | None:
             last = end == len(lines)
             return "".join((*lines[: start - (alone and last)], block, *lines[end:]))
     return None
+
+
+def _holds_others(block: str, group: str, name: str) -> bool:
+    """Tell whether lines are complete and say anything but the one table."""
+    try:
+        return bool(_without(tomllib.loads(block), group, name))
+    except tomllib.TOMLDecodeError:
+        return False  # it ends within a string or a list
 
 
 def _is_gone(before: Plain, rest: str, group: str, name: str) -> bool:

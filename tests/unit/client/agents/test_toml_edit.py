@@ -67,3 +67,12 @@ def test_servers_in_an_inline_table_are_kept_there() -> None:
 def test_what_is_no_toml_is_refused_with_its_place() -> None:
     with pytest.raises(SyntaxProblem, match="line 2, column"):
         set_table("a = 1\nb = = 2\n", "mcp_servers", "graft", OURS)
+
+
+def test_a_table_whose_parts_lie_far_apart_is_taken_out() -> None:
+    between = "".join(f"[projects.p{number}]\ntrust = true\n" for number in range(2_000))
+    text = f'[mcp_servers.graft]\ncommand = "graft"\n{between}[mcp_servers.graft.env]\nA = "b"\n'
+
+    after = remove_table(text, "mcp_servers", "graft")
+
+    assert tomllib.loads(after) == tomllib.loads(between)
