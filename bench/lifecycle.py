@@ -4,7 +4,6 @@ import statistics
 import subprocess
 import sys
 import tempfile
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -56,32 +55,13 @@ def _query_ms(way: str) -> float:
     if way == "without":
         # Statements take the rules in when their modules are loaded, which is below.
         visibility.VISIBLE = WITHOUT_STATES
-    from bench.corpus import notes  # noqa: PLC0415
-    from bench.fill import QUESTIONS, fill, open_profiles  # noqa: PLC0415
-    from bench.search import FACTS, PRIOR, SEARCHED  # noqa: PLC0415
-    from graft_memstore.recall.answer import Question  # noqa: PLC0415
-    from graft_memstore.recall.query import answer_query  # noqa: PLC0415
-    from graft_memstore.signature import understand  # noqa: PLC0415
+    from bench.fill import fill, open_profiles  # noqa: PLC0415
+    from bench.search import FACTS, query_times_ms  # noqa: PLC0415
 
-    texts = [note.title for note in notes(QUESTIONS, seed=99)]
-    spent = []
     with tempfile.TemporaryDirectory(prefix="graft-bench-") as folder:
         profiles = open_profiles(Path(folder))
         filled = fill(profiles.open("default"), SIZE, FACTS)
-        with filled.profile.snapshot() as connection:
-            now_ms = filled.profile.now_ms(connection)
-            for _ in range(PASSES):
-                for text, vector in zip(texts, filled.questions, strict=True):
-                    started = time.perf_counter()
-                    question = Question(
-                        said=understand(text),
-                        vector=vector,
-                        prior=PRIOR,
-                        scope=SEARCHED,
-                        now_ms=now_ms,
-                    )
-                    answer_query(connection, filled.index, question)
-                    spent.append((time.perf_counter() - started) * 1_000)
+        spent = [each for _ in range(PASSES) for each in query_times_ms(filled)]
         profiles.close()
     return statistics.median(spent)
 

@@ -5,7 +5,6 @@ from dataclasses import replace
 from pathlib import Path
 
 from graft_client.agents.disk import (
-    PRIVATE,
     FileProblemError,
     check_unchanged,
     delete,
@@ -15,6 +14,7 @@ from graft_client.agents.disk import (
 )
 from graft_client.agents.ledger import Ledger, Written, digest
 from graft_client.agents.plan import Change, Plan
+from graft_client.whole_files import PRIVATE
 
 OPEN = 0o644
 

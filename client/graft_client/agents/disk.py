@@ -5,12 +5,10 @@ import stat
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from tempfile import mkstemp
 
 from graft_client.errors import GraftError
 from graft_client.limits import AGENT_FILE_BYTES_MAX
-
-PRIVATE = 0o600
+from graft_client.whole_files import write_whole
 
 
 class FileProblemError(GraftError):
@@ -68,20 +66,8 @@ def write(found: Found, content: bytes, *, mode: int) -> list[Path]:
     made = [each for each in (found.real.parent, *found.real.parent.parents) if not each.exists()]
     try:
         found.real.parent.mkdir(parents=True, exist_ok=True)
-        descriptor, name = mkstemp(dir=found.real.parent, prefix=f".{found.real.name}.")
+        write_whole(found.real, content, mode=mode if found.content is None else found.mode)
     except OSError as error:
-        raise FileProblemError(f"{found.real} cannot be written: {error.strerror}") from error
-    draft = Path(name)
-    try:
-        with os.fdopen(descriptor, "wb") as file:
-            os.fchmod(file.fileno(), mode if found.content is None else found.mode)
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        draft.replace(found.real)
-    except OSError as error:
-        with suppress(OSError):
-            draft.unlink()
         raise FileProblemError(f"{found.real} cannot be written: {error.strerror}") from error
     return made
 

@@ -11,7 +11,8 @@ from blake3 import blake3
 
 from graft.wire.locks import FileLock
 from graft.wire.paths import Home, UnsafeDirectoryError, private_directory
-from graft_client.agents.disk import PRIVATE, FileProblemError
+from graft_client.agents.disk import FileProblemError
+from graft_client.whole_files import write_whole
 
 LEDGER_BYTES_MAX = 4 << 20
 
@@ -95,10 +96,8 @@ class Ledger:
             FileProblemError: it cannot be written.
         """
         files = {path: _as_json(each) for path, each in sorted(self.files.items())}
-        draft = self.file.with_suffix(".draft")
         try:
-            _write_private(draft, json.dumps({"files": files}, indent=1).encode())
-            draft.replace(self.file)
+            write_whole(self.file, json.dumps({"files": files}, indent=1).encode())
         except OSError as error:
             raise FileProblemError(f"{self.file} cannot be written: {error.strerror}") from error
 
@@ -110,7 +109,7 @@ class Ledger:
         """
         name = f"{digest(os.fsencode(path))[:16]}-{path.name}"
         try:
-            _write_private(self.backup(name), content)
+            write_whole(self.backup(name), content)
         except OSError as error:
             raise FileProblemError(
                 f"no backup of {path} can be written: {error.strerror}"
@@ -142,14 +141,6 @@ class Ledger:
 def digest(content: bytes) -> str:
     """Give the digest by which a file's content is known again."""
     return blake3(content).hexdigest()
-
-
-def _write_private(path: Path, content: bytes) -> None:
-    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW, PRIVATE)
-    with os.fdopen(descriptor, "wb") as file:
-        file.write(content)
-        file.flush()
-        os.fsync(file.fileno())
 
 
 def _written(content: Mapping[str, Any]) -> Written:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from graft_client.agents.known import AGENTS, NAMES
 from graft_client.cli.options import GraftCommand
 from graft_client.cli.output import Output
 from graft_client.cli.session import Session, with_session
@@ -19,11 +20,9 @@ if TYPE_CHECKING:
     from graft_client.agents.plan import Plan
     from graft_client.agents.setup import Choice, Setup
 
-AGENT_NAMES = ("claude-code", "codex", "opencode", "cursor", "gemini", "vscode")
-
 
 @click.command(cls=GraftCommand)
-@click.argument("agents", metavar="[AGENT]…", nargs=-1, type=click.Choice(AGENT_NAMES))
+@click.argument("agents", metavar="[AGENT]…", nargs=-1, type=click.Choice(NAMES))
 @click.option("--project", is_flag=True, help="Write the files of this repository instead.")
 @click.option(
     "--plugin",
@@ -87,9 +86,7 @@ def _choice(
     root = find_worktree(Path.cwd()) if project else None
     if project and root is None:
         raise InputError("--project writes into a repository, and there is none here; git init")
-    names = agents or (
-        AGENT_NAMES if remove else tuple(installed(_person(session), session.environ))
-    )
+    names = agents or (NAMES if remove else tuple(installed(_person(session), session.environ)))
     if not names:
         raise GraftError("no coding agent was found; name one, for example: graft setup codex")
     return Choice(agents=tuple(dict.fromkeys(names)), project=root, remove=remove)
@@ -214,8 +211,6 @@ def _apply(output: Output, made: "Setup", plans: list["Plan"], *, remove: bool) 
 
 
 def _next_step(agent: str) -> str:
-    from graft_client.agents.known import AGENTS  # noqa: PLC0415
-
     return next(
         (f"; {each.next_step}" for each in AGENTS if each.name == agent and each.next_step), ""
     )

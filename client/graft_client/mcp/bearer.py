@@ -7,6 +7,7 @@ from pathlib import Path
 
 from graft.wire.paths import Home
 from graft_client.errors import GraftError
+from graft_client.whole_files import write_whole
 
 TOKEN_BYTES = 32
 _READ = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
@@ -23,20 +24,10 @@ def bearer_token(home: Home, *, renew: bool = False) -> str:
     try:
         home.create()
         if renew or not path.exists():
-            _write(path)
+            write_whole(path, f"{secrets.token_urlsafe(TOKEN_BYTES)}\n".encode("ascii"))
         return _read(path)
     except OSError as error:
         raise GraftError(f"{path} cannot be used: {error.strerror or error}") from error
-
-
-def _write(path: Path) -> None:
-    draft = path.with_suffix(f".{os.getpid()}")
-    descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
-    with os.fdopen(descriptor, "w", encoding="ascii") as file:
-        file.write(secrets.token_urlsafe(TOKEN_BYTES) + "\n")
-        file.flush()
-        os.fsync(descriptor)
-    draft.replace(path)
 
 
 def _read(path: Path) -> str:

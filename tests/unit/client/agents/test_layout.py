@@ -23,7 +23,7 @@ from graft_client.agents.known import (
 from graft_client.agents.layout import hooks_of, plugin_targets, server_entry, targets_of
 from graft_client.agents.targets import OwnFile
 from graft_client.cli.app import graft
-from graft_client.cli.setup import AGENT_NAMES
+from graft_client.cli.setup import setup
 from graft_client.errors import GraftError
 
 ROOT = Path(__file__).parents[4]
@@ -71,7 +71,10 @@ def test_every_hook_runs_a_command_that_exists(agent: Agent) -> None:
 
 
 def test_the_names_of_the_command_line_are_those_of_the_agents() -> None:
-    assert AGENT_NAMES == NAMES
+    (taken,) = (each for each in setup.params if isinstance(each, click.Argument))
+
+    assert isinstance(taken.type, click.Choice)
+    assert tuple(taken.type.choices) == NAMES == tuple(agent.name for agent in AGENTS)
 
 
 def test_hooks_have_the_form_that_each_agent_takes() -> None:

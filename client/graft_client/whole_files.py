@@ -1,0 +1,29 @@
+"""Writes a file whole or not at all."""
+
+import os
+from contextlib import suppress
+from pathlib import Path
+from tempfile import mkstemp
+
+PRIVATE = 0o600
+
+
+def write_whole(path: Path, content: bytes, *, mode: int = PRIVATE) -> None:
+    """Put *content* at *path*, over whatever is there.
+
+    Raises:
+        OSError: it cannot be written; what was there stays.
+    """
+    descriptor, name = mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    draft = Path(name)
+    try:
+        with os.fdopen(descriptor, "wb") as file:
+            os.fchmod(descriptor, mode)
+            file.write(content)
+            file.flush()
+            os.fsync(descriptor)
+        draft.replace(path)
+    except OSError:
+        with suppress(OSError):
+            draft.unlink()
+        raise
