@@ -118,7 +118,7 @@ def run_daemon(
         options: see `DaemonOptions`.
         register: builds the service; runs after the lock is ours, before the socket is bound.
         busy: tells whether work is pending that no call stands for; such work is use.
-        on_stop: puts things away; runs after the last call, before the lock is given back.
+        on_stop: puts things away; runs after the last call. The life lock ends with the process.
 
     Raises:
         UnsafeDirectoryError: the home or its runtime directory is not ours alone.
@@ -151,7 +151,7 @@ def run_daemon(
     on_stop()
     options.home.leave_runtime_directory()
     log.info("stopped service=%s", options.service)
-    life.release()
+    # The life lock ends with the process: whoever waits for it finds nothing left that still ends.
     if start_lock is not None:
         start_lock.release()
     return 0

@@ -151,6 +151,16 @@ def test_a_stopped_daemon_removes_its_own_socket(home: Home) -> None:
     assert find_running(home, SERVICE) is None
 
 
+def test_a_daemon_is_gone_only_when_its_process_has_ended(home: Home) -> None:
+    pid = start(home, "--exit-seconds", "0.5")
+    os.kill(pid, signal.SIGTERM)
+    assert is_alive(home, SERVICE)
+
+    assert wait_until_gone(home, SERVICE, deadline())
+
+    assert daemons(home) == []
+
+
 def test_an_idle_daemon_ends_and_the_next_caller_starts_another(home: Home) -> None:
     first = start(home, "--idle-minutes", "0.002")
     assert wait_until_gone(home, SERVICE, deadline())

@@ -1,6 +1,7 @@
 """A service without servicers, for tests of its life as a process."""
 
 import argparse
+import atexit
 import os
 import sys
 import threading
@@ -31,7 +32,9 @@ def main() -> int:
     parser.add_argument("--start-seconds", type=float, default=0)
     parser.add_argument("--log-bytes-max", type=int, default=LOG_BYTES_MAX)
     parser.add_argument("--chatter", type=int, default=0, help="lines to print, native ones too")
+    parser.add_argument("--exit-seconds", type=float, default=0)
     arguments = parser.parse_args()
+    atexit.register(time.sleep, arguments.exit_seconds)  # noqa: TID251 - a slow end is the point
     if arguments.fail:
         sys.exit("the disk is on fire")
     options = DaemonOptions(
