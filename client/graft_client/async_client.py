@@ -323,6 +323,10 @@ class AsyncGraft(AsyncCorrectCalls, AsyncReviewCalls, AsyncLogCalls):
         await asyncio.to_thread(self._services.ensure, deadline, asked=True)
         return await self.status()
 
+    async def load_model(self) -> str:
+        """Make the profile's model ready; see `Graft.load_model`."""
+        return await self._call(operations.load_model(self._calls.profile))
+
     async def stop(self, *, force: bool = False) -> int | None:
         """End the services; returns the memstore's process, None when none ran."""
         return await asyncio.to_thread(self._stop, force=force)

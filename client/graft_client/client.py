@@ -351,6 +351,17 @@ class Graft(CorrectCalls, ReviewCalls, LogCalls):
         self._services.ensure(time.monotonic() + self._seconds, asked=True)
         return self.status()
 
+    def load_model(self) -> str:
+        """Make the profile's model ready, so that the next question waits for nothing.
+
+        Returns:
+            The model's name.
+
+        Raises:
+            GraftError: it is not loaded in time, or cannot be.
+        """
+        return self._call(operations.load_model(self._calls.profile))
+
     def stop(self, *, force: bool = False) -> int | None:
         """End the services; returns the memstore's process, None when none ran."""
         return upkeep.stop_services(

@@ -241,6 +241,18 @@ def status(
     )
 
 
+def load_model(profile: str) -> Operation[daemon_service_pb2.LoadModelResponse, str]:
+    """Make a profile's model ready; the result is its name."""
+    with sendable():
+        request = daemon_service_pb2.LoadModelRequest(profile=profile)
+    return Operation(
+        path=f"{DAEMON}/LoadModel",
+        request=request,
+        reply=daemon_service_pb2.LoadModelResponse,
+        read=lambda reply: reply.model,
+    )
+
+
 def stop(*, only_if_idle: bool) -> Operation[daemon_service_pb2.StopResponse, int]:
     """End the memstore; the result is its process."""
     return Operation(

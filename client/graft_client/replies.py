@@ -105,16 +105,8 @@ def query_answer(reply: recall_service_pb2.QueryResponse) -> results.QueryAnswer
         probability=reply.probability,
         note=note(reply.note, with_body=hit == "STRONG") if reply.HasField("note") else None,
         signals={signal.name: signal.value for signal in reply.signals},
-        near=tuple(
-            results.NearNote(
-                id=each.id,
-                title=each.title,
-                why=each.why,
-                trust=TRUSTS.get(each.trust, "candidate"),
-                kind=KINDS.get(each.kind, "note"),
-            )
-            for each in reply.near
-        ),
+        near=tuple(map(_near, reply.near)),
+        against=tuple(map(_near, reply.against)),
         degraded=tuple(reply.degraded),
         missing=tuple(reply.missing),
         receipt=reply.receipt or None,
@@ -136,6 +128,16 @@ def query_answer(reply: recall_service_pb2.QueryResponse) -> results.QueryAnswer
         source_check=SOURCE_CHECKS.get(reply.source_check),
         to_confirm=tuple(source(each) for each in reply.to_confirm),
         notices=notices(reply.notices),
+    )
+
+
+def _near(near: recall_service_pb2.NearNote) -> results.NearNote:
+    return results.NearNote(
+        id=near.id,
+        title=near.title,
+        why=near.why,
+        trust=TRUSTS.get(near.trust, "candidate"),
+        kind=KINDS.get(near.kind, "note"),
     )
 
 

@@ -189,6 +189,7 @@ class QueryAnswer:
         source_check: how the files that a note rests on are; None where it rests on none.
         to_confirm: files that are to be looked at; the client has done that already.
         notices: what became of notes that this session was given.
+        against: beside a STRONG note, what near the question says otherwise, and how.
     """
 
     hit: Hit
@@ -209,6 +210,7 @@ class QueryAnswer:
     source_check: SourceCheck | None = None
     to_confirm: tuple[Source, ...] = ()
     notices: tuple[Notice, ...] = ()
+    against: tuple[NearNote, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

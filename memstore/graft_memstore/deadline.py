@@ -7,6 +7,8 @@ from typing import Self
 
 import grpc
 
+from graft.wire.metadata import HOOK_DOOR, CallMetadata
+
 DEFAULT_SECONDS = 30.0
 """For a call that came without a deadline."""
 
@@ -26,9 +28,17 @@ class Deadline:
     Args:
         seconds: how long it may take from now on.
         monotonic: clock, in seconds.
+        patient: it may start a model, and wait for one that is starting or busy.
     """
 
-    def __init__(self, seconds: float, monotonic: Callable[[], float] = time.monotonic) -> None:
+    def __init__(
+        self,
+        seconds: float,
+        monotonic: Callable[[], float] = time.monotonic,
+        *,
+        patient: bool = True,
+    ) -> None:
+        self.patient = patient
         self._monotonic = monotonic
         self._end = monotonic() + seconds
         self._gone = threading.Event()
@@ -37,10 +47,19 @@ class Deadline:
 
     @classmethod
     def of_call(cls, context: grpc.ServicerContext) -> Self:
-        """Return the deadline of the call that *context* belongs to."""
+        """Return the deadline of the call that *context* belongs to.
+
+        An agent's hook, which holds up what a person just typed, starts nothing and waits for no
+        model.
+        """
         left = context.time_remaining()
         none_set = left > NO_DEADLINE_SECONDS
-        deadline = cls(DEFAULT_SECONDS if none_set else min(left, LONGEST_SECONDS))
+        told = context.invocation_metadata() or ()
+        metadata = CallMetadata.read((pair[0], pair[1]) for pair in told)
+        deadline = cls(
+            DEFAULT_SECONDS if none_set else min(left, LONGEST_SECONDS),
+            patient=metadata.door != HOOK_DOOR,
+        )
         if not context.add_callback(deadline.cancel):
             deadline.cancel()
         return deadline

@@ -220,7 +220,7 @@ class EmbedderProcess:
         pause = BUSY_WAIT_SECONDS
         if refusal.retry_after_ms is not None:
             pause = max(pause, refusal.retry_after_ms / 1000)
-        if _left(end) <= pause:
+        if _left(end) <= pause or not deadline.patient:
             raise self._not_ready(refusal.message)
         deadline.wait(pause)
 
@@ -236,6 +236,8 @@ class EmbedderProcess:
                 channel, facts = self._channel, self._facts
             if channel is not None and facts is not None:
                 return channel, facts
+            if not deadline.patient:
+                raise self._not_ready(waits_for)
             if not self._starting.acquire(timeout=_left(end)):
                 raise self._not_ready(waits_for)
             try:

@@ -172,6 +172,9 @@ class Embedders(Embedder):
                 f"{name!r} is no name of a model; see: graft model list",
                 metadata={"state": "failed"},
             )
+        with self._changed:
+            if not deadline.patient and name not in self._processes:
+                raise not_ready(name, "it is not loaded")
         end = Deadline(deadline.sooner(ANSWER_MARGIN_SECONDS))
         deadline.on_cancel(end.cancel)
         process = self._take(name, end)

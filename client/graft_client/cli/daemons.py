@@ -13,8 +13,9 @@ from graft_client.results import EmbedderStatus, Status
 
 
 @click.command(cls=GraftCommand)
+@click.option("--load", is_flag=True, help="Load the model as well, and wait until it answers.")
 @with_session
-def start(session: Session) -> None:
+def start(session: Session, load: bool) -> None:
     """Start the services; commands do so themselves.
 
     \b
@@ -28,6 +29,9 @@ def start(session: Session) -> None:
         )
     with model_shown(session):
         found = session.graft.start()
+        if load:
+            session.graft.load_model()
+            found = session.graft.status()
     _write_status(session.output, found)
 
 

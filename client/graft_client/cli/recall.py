@@ -158,6 +158,14 @@ def write_answer(output: Output, answer: QueryAnswer) -> None:
     elif note.body:
         output.line()
         output.quote(note.body)
+    _write_besides(output, answer)
+
+
+def _write_besides(output: Output, answer: QueryAnswer) -> None:
+    """Write what is near the question and speaks against the answer, or does not work."""
+    for contrary in answer.against:
+        title = printable(contrary.title)
+        output.line(f"but: {short_id(contrary.id)}  {title} ({printable(contrary.why)})")
     for dead_end in answer.dead_ends:
         _write_dead_end(output, dead_end)
 

@@ -111,13 +111,23 @@ def answer_reply(answer: QueryAnswer, tokens: int) -> Reply:
     if answer.near:
         near = [f"{each.id} {_line(each.title)}" for each in answer.near]
         lines.append(f"Nearest notes, {'; '.join(_whys(answer))}:\n{_fenced(near)}")
-    if answer.dead_ends:
-        tried = [f"{each.id} {_line(each.title)}" for each in answer.dead_ends]
-        lines.append(f"Tried before, and it does not work:\n{_fenced(tried)}")
+    lines += _besides(answer)
     lines += [f"Note {each.id} that you were given was {each.happened}" for each in answer.notices]
     if answer.degraded:
         lines.append(f"Without {', '.join(answer.degraded)}, so never STRONG")
     return Reply(text="\n".join(lines), data=data)
+
+
+def _besides(answer: QueryAnswer) -> list[str]:
+    """Say what is near the question and speaks against the answer, or does not work."""
+    lines = []
+    for each in answer.against:
+        told = _fenced([_line(each.title)])
+        lines.append(f"Note {each.id} {each.why}; see which holds:\n{told}")
+    if answer.dead_ends:
+        tried = [f"{each.id} {_line(each.title)}" for each in answer.dead_ends]
+        lines.append(f"Tried before, and it does not work:\n{_fenced(tried)}")
+    return lines
 
 
 def _told(note: Note) -> str:

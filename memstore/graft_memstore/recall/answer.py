@@ -130,6 +130,7 @@ class QueryAnswer:
         applicability: what the note applies to, and what that means where it is asked.
         dead_ends: beside a note, what is near the question and does not work.
         context_wanted: names that a candidate applies to and the context does not know.
+        against: beside a STRONG note, what is near the question and says otherwise.
     """
 
     hit: Hit
@@ -143,6 +144,7 @@ class QueryAnswer:
     applicability: tuple[Applicability, ...]
     dead_ends: tuple[DeadEnd, ...]
     context_wanted: tuple[str, ...]
+    against: tuple[NearTitle, ...]
     grounds: Grounds
 
 

@@ -29,6 +29,7 @@ from graft_memstore.recall.answer import (
 )
 from graft_memstore.recall.arms import Gathered, gather
 from graft_memstore.recall.aside import Circumstances, choose_finalists, rivals
+from graft_memstore.recall.contraries import find_contraries
 from graft_memstore.recall.evidence import WordEvidence, compare_words, weigh
 from graft_memstore.recall.index import VectorIndex
 from graft_memstore.recall.signature_arm import tell_other_errors
@@ -85,6 +86,7 @@ def answer_query(
         applicability=best.circumstances.applicability if best and hit is not Hit.MISS else (),
         dead_ends=_dead_ends(judged[1:], gate) if hit is not Hit.MISS else (),
         context_wanted=_context_wanted(judged) if hit is not Hit.MISS else (),
+        against=_against(connection, gathered, judged) if hit is Hit.STRONG else (),
         grounds=Grounds(
             account=account_of(best.signals, best.rules, best.chance, hit, gate)
             if best
@@ -215,6 +217,16 @@ def _dead_ends(judged: Sequence[Judged], gate: GateModel) -> tuple[DeadEnd, ...]
         )
         for each in near
     )
+
+
+def _against(
+    connection: Connection, gathered: Gathered, judged: Sequence[Judged]
+) -> tuple[NearTitle, ...]:
+    eligible = gathered.eligible
+    if eligible.known_at_ms is not None or eligible.valid_at_ms is not None:
+        return ()
+    others = [each.note for each in judged[1:] if each.circumstances.is_answer]
+    return find_contraries(connection, eligible, judged[0].note, others)
 
 
 def _context_wanted(judged: Sequence[Judged]) -> tuple[str, ...]:

@@ -31,6 +31,7 @@ def query_response(answer: QueryAnswer, note: note_pb2.Note | None) -> pb.QueryR
         applicability=[applicability_message(each) for each in answer.applicability],
         dead_ends=[_dead_end_message(each) for each in answer.dead_ends],
         context_wanted=answer.context_wanted,
+        against=[_near_message(each) for each in answer.against],
     )
 
 

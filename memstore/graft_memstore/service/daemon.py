@@ -14,7 +14,7 @@ from graft.wire.build import build_id
 from graft.wire.errors import ServiceError, WrongStateError
 from graft_memstore.deadline import Deadline
 from graft_memstore.embedder_process import EmbedderReport
-from graft_memstore.embedding import Embedder
+from graft_memstore.embedding import Embedder, model_for
 from graft_memstore.model import ModelRole
 from graft_memstore.recall.index import VectorIndex
 from graft_memstore.review.reviewer import Reviewer
@@ -110,6 +110,17 @@ class DaemonServicer(daemon_service_pb2_grpc.DaemonServiceServicer):
             calls=parts.process.calls,
             reviewer=reviewer_message(parts.reviewer.status()),
         )
+
+    @override
+    def LoadModel(
+        self, request: pb.LoadModelRequest, context: grpc.ServicerContext
+    ) -> pb.LoadModelResponse:
+        """Make a profile's model ready."""
+        deadline = Deadline.of_call(context)
+        embedder = self._parts.embedder
+        with self._parts.profiles.use(request.profile, deadline.for_work()) as profile:
+            facts = embedder.facts(model_for(profile.serving_model, embedder), deadline)
+        return pb.LoadModelResponse(model=facts.name)
 
     @override
     def Stop(self, request: pb.StopRequest, context: grpc.ServicerContext) -> pb.StopResponse:

@@ -135,6 +135,7 @@ _PASSAGES = {
     },
     "DaemonService": {
         "GetStatus": Passage(hides=("pending", "erasing", "profiles")),
+        "LoadModel": _OPEN,
         # A caller of another build ends an idle daemon to start its own.
         "Stop": _OPEN,
         "CheckProfile": _CLOSED,

@@ -13,6 +13,7 @@ from typing_extensions import override
 from graft.memory.v1 import note_pb2, recall_service_pb2_grpc
 from graft.memory.v1 import recall_service_pb2 as pb
 from graft.wire.errors import BadFieldError, ModelNotReadyError, StoppingError
+from graft.wire.metadata import HOOK_DOOR
 from graft_memstore.deadline import Deadline
 from graft_memstore.embedding import (
     Embedder,
@@ -30,11 +31,11 @@ from graft_memstore.recall.explore import explore
 from graft_memstore.recall.index import VectorIndex
 from graft_memstore.recall.own_gate import gate_of
 from graft_memstore.recall.query import answer_query
-from graft_memstore.recall.receipt import Receipt, receipt_of
+from graft_memstore.recall.receipt import receipt_of
 from graft_memstore.recall.retrieve import retrieve
 from graft_memstore.service.admission import Admission
 from graft_memstore.service.answers import handed_out, query_response, retrieve_response
-from graft_memstore.service.asked import Asked, in_snapshot, snapshot_of
+from graft_memstore.service.asked import in_snapshot, snapshot_of
 from graft_memstore.service.confirming import confirm, outlook_of, tell_outlook, with_outlook
 from graft_memstore.service.convert import caller_of
 from graft_memstore.service.explained import explain
@@ -130,7 +131,14 @@ class RecallServicer(recall_service_pb2_grpc.RecallServiceServicer):
                 snapshot,
             )
             caller = caller_of(context)
-            kept = self._hand_over(profile.name, asked, with_outlook(receipt, outlook, caller))
+            answered = Answered(
+                receipt=with_outlook(receipt, outlook, caller),
+                question=asked.question,
+                vector_model=asked.vector_model,
+                # What a person types to an agent is no question that a note should answer.
+                wanted=caller.door != HOOK_DOOR,
+            )
+            kept = self._hand_over(profile.name, answered)
             # Without a receipt nobody could end the answer.
             outlook = outlook if kept else replace(outlook, check=outlook.unlooked_at)
             if note is not None and answer.hit is Hit.STRONG and not outlook.waits:
@@ -290,14 +298,12 @@ class RecallServicer(recall_service_pb2_grpc.RecallServiceServicer):
             raise StoppingError("the service is stopping; call again to start it anew")
         return scribe
 
-    def _hand_over(self, profile_name: str, asked: Asked, receipt: Receipt) -> bool:
+    def _hand_over(self, profile_name: str, answered: Answered) -> bool:
         """Have an answer written down; tell whether somebody does."""
         scribe = self._scribe_of(profile_name)
         if scribe is None:
             return False
-        scribe.take(
-            Answered(receipt=receipt, question=asked.question, vector_model=asked.vector_model)
-        )
+        scribe.take(answered)
         return True
 
     def _embed(

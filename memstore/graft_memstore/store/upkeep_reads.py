@@ -6,6 +6,8 @@ from dataclasses import dataclass
 
 import apsw
 
+from graft_memstore.candidates import ComparedNote
+from graft_memstore.divergence import statement_of
 from graft_memstore.model import EventSeq, NoteId
 from graft_memstore.store.rows import Row, change, select
 from graft_memstore.visibility import VISIBLE, View
@@ -304,4 +306,19 @@ def _text_from(row: Row) -> NoteText:
         recorded_at_ms=at,
         joined=bool(joined),
         waiting=bool(waiting),
+    )
+
+
+def taken_apart(text: NoteText) -> ComparedNote:
+    """Return a note as it is compared with others."""
+    return ComparedNote(
+        seq=text.seq,
+        id=text.id,
+        scope=text.scope,
+        content_hash=text.content_hash,
+        value_hash=text.value_hash,
+        recorded_at_ms=text.recorded_at_ms,
+        says=statement_of(text.title, text.body),
+        joined=text.joined,
+        waiting=text.waiting,
     )

@@ -9,7 +9,7 @@ import math
 from collections.abc import Iterable, Iterator, Sequence
 
 from graft_memstore.candidates import Candidate, ComparedNote, compare
-from graft_memstore.divergence import CHARS_MAX, statement_of
+from graft_memstore.divergence import CHARS_MAX
 from graft_memstore.model import Model
 from graft_memstore.recall.background import Thresholds
 from graft_memstore.recall.index import IndexView, VectorIndex
@@ -17,7 +17,7 @@ from graft_memstore.recall.neighbours import NeighbourSearch
 from graft_memstore.store.database import Connection
 from graft_memstore.store.edges import heaviest_edges
 from graft_memstore.store.titles import read_titles_of
-from graft_memstore.store.upkeep_reads import NoteText, notes_by_seq
+from graft_memstore.store.upkeep_reads import NoteText, notes_by_seq, taken_apart
 from graft_memstore.visibility import View
 
 SMALL_TITLES = 256
@@ -67,7 +67,7 @@ class PairFinder:
     def _keep(self, texts: Iterable[NoteText]) -> None:
         for text in texts:
             if text.seq not in self._cache:
-                self._cache[text.seq] = _taken_apart(text)
+                self._cache[text.seq] = taken_apart(text)
 
     def _near(
         self,
@@ -114,17 +114,3 @@ class PairFinder:
         fresh = {pair: weight for pair, weight in pairs.items() if pair not in self._seen}
         self._seen.update(fresh)
         return fresh
-
-
-def _taken_apart(text: NoteText) -> ComparedNote:
-    return ComparedNote(
-        seq=text.seq,
-        id=text.id,
-        scope=text.scope,
-        content_hash=text.content_hash,
-        value_hash=text.value_hash,
-        recorded_at_ms=text.recorded_at_ms,
-        says=statement_of(text.title, text.body),
-        joined=text.joined,
-        waiting=text.waiting,
-    )

@@ -51,11 +51,13 @@ class Answered:
     Attributes:
         question: as it was asked, with its vector and its time.
         vector_model: identity of the model that made the vector; empty without one.
+        wanted: somebody asked in so many words, so that an answer is missed where there is none.
     """
 
     receipt: Receipt
     question: Question
     vector_model: str
+    wanted: bool = True
 
 
 class Scribe:
@@ -306,7 +308,8 @@ def receipt_not_found(piece: str) -> ReceiptNotFoundError:
 
 
 def _missed(answered: Answered) -> bool:
-    return answered.receipt.hit is Hit.MISS and not answered.question.looks_back
+    missed = answered.receipt.hit is Hit.MISS and not answered.question.looks_back
+    return missed and answered.wanted
 
 
 def _store(

@@ -9,7 +9,8 @@ PROTOCOL_NUMBER = 1
 VALUE_BYTES_MAX = 256
 PROTOCOL_DIGITS_MAX = 5
 _SAFE = ";+.,:/@-_="
-DOORS = ("cli", "mcp", "hook", "web", "library")
+HOOK_DOOR = "hook"
+DOORS = ("cli", "mcp", HOOK_DOOR, "web", "library")
 
 SESSION_KEY = "graft-session"
 DOOR_KEY = "graft-door"

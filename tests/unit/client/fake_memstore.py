@@ -269,6 +269,13 @@ class FakeMemstore(
         return self.state.status_reply
 
     @override
+    def LoadModel(
+        self, request: daemon_service_pb2.LoadModelRequest, context: grpc.ServicerContext
+    ) -> daemon_service_pb2.LoadModelResponse:
+        self.enter("LoadModel", request, context)
+        return daemon_service_pb2.LoadModelResponse(model="starter")
+
+    @override
     def Stop(
         self, request: daemon_service_pb2.StopRequest, context: grpc.ServicerContext
     ) -> daemon_service_pb2.StopResponse:

@@ -139,6 +139,7 @@ def test_dead_ends_stand_beside_the_answer_and_are_marked(
     )
     dead_end.applicability.append(finding(note_pb2.FIT_UNKNOWN, "only for django <5"))
     reply.dead_ends.append(dead_end)
+    reply.against.add(id=ID, title="Keep\x07 it", why="denies what the answer says")
     memstore.query_reply = reply
 
     done = command("query", "x")
@@ -147,6 +148,8 @@ def test_dead_ends_stand_beside_the_answer_and_are_marked(
     assert done.out.splitlines()[-1] == (
         "dead end: 89abcdef  Polyfilling \\x1b[31mfetch (only for django <5)"
     )
+    assert done.out.splitlines()[-2] == "but: 89abcdef  Keep\\x07 it (denies what the answer says)"
+    assert content["against"][0]["why"] == "denies what the answer says"
     (listed,) = content["dead_ends"]
     assert (listed["id"], listed["trust"]) == (ID, "observed")
     assert "body" not in listed

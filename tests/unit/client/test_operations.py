@@ -117,6 +117,7 @@ def every_operation() -> list[Operation]:  # type: ignore[type-arg] # of all kin
         operations.start_reindex("p", "m"),
         operations.get_reindex("p"),
         operations.status("/s"),
+        operations.load_model("p"),
         operations.stop(only_if_idle=True),
         operations.check_profile("p"),
         gate_operations.measure_gate("p", apply=False),

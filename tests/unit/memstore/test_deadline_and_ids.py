@@ -25,9 +25,13 @@ def test_a_call_gets_the_time_that_its_caller_gave(sent: float, kept: float) -> 
         def add_callback(self, _: object) -> bool:
             return True
 
+        def invocation_metadata(self) -> tuple[tuple[str, str], ...]:
+            return ()
+
     deadline = Deadline.of_call(cast("grpc.ServicerContext", Context()))
 
     assert deadline.left() == pytest.approx(kept, abs=5.0)
+    assert deadline.patient
 
 
 def test_a_caller_in_a_hurry_gets_half_of_its_time() -> None:

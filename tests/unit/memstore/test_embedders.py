@@ -50,8 +50,11 @@ class Household:
         path = self.home.root / "starts"
         return path.read_text("utf-8").split() if path.exists() else []
 
-    def ask(self, wanted: WantedModel = ONE, seconds: float = LONG) -> QueryVector:
-        return self.embedders.embed_query(wanted, "a question", 0, Deadline(seconds))
+    def ask(
+        self, wanted: WantedModel = ONE, seconds: float = LONG, *, patient: bool = True
+    ) -> QueryVector:
+        deadline = Deadline(seconds, patient=patient)
+        return self.embedders.embed_query(wanted, "a question", 0, deadline)
 
     def wait_for(self, file: str) -> None:
         end = Deadline(LONG)
@@ -176,6 +179,42 @@ def test_a_queue_that_stays_full_is_told(household: Household) -> None:
 
     with pytest.raises(ModelNotReadyError, match="the queue is full"):
         household.ask(seconds=2)
+
+
+def test_who_waits_for_nothing_starts_none_and_uses_one_that_is_ready(
+    household: Household,
+) -> None:
+    with pytest.raises(ModelNotReadyError, match="not loaded"):
+        household.ask(patient=False)
+    before = household.starts()
+    household.ask()
+
+    vector = household.ask(patient=False)
+
+    assert before == []
+    assert vector.model.identity == "file of one"
+    assert household.starts() == ["one"]
+
+
+def test_who_waits_for_nothing_starts_none_that_has_ended(household: Household) -> None:
+    household.ask()
+    os.kill(household.pid("one"), signal.SIGKILL)
+
+    with pytest.raises(ModelNotReadyError):
+        household.ask(patient=False)
+
+    assert household.starts() == ["one"]
+    assert household.ask().model.identity == "file of one"
+
+
+def test_who_waits_for_nothing_does_not_wait_for_a_full_queue(household: Household) -> None:
+    household.order("one", busy_times=1)
+    household.embedders.facts(ONE, Deadline(LONG))
+
+    with pytest.raises(ModelNotReadyError):
+        household.ask(patient=False)
+
+    assert household.ask().model.identity == "file of one"
 
 
 def test_a_refused_text_is_told_apart_from_a_missing_model(household: Household) -> None:

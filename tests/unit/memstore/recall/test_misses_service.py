@@ -11,6 +11,7 @@ from tests.unit.memstore.room import START_MS, Room, locked, open_room
 
 from graft.memory.v1 import note_pb2
 from graft.memory.v1 import recall_service_pb2 as pb
+from graft.wire.metadata import CallMetadata
 from graft_memstore.model import NewNote
 from graft_memstore.store.erasures import count_erasures
 from graft_memstore.store.misses import MISSES_MAX
@@ -46,6 +47,17 @@ def ask_in(served: Served, scope: note_pb2.ScopeFilter, text: str) -> pb.QueryRe
 def files_hold(room: Room, word: str) -> bool:
     folder = room.profile.path.parent
     return any(word.encode() in path.read_bytes() for path in folder.iterdir())
+
+
+def test_what_a_hook_asked_is_no_question_that_was_missed(served: Served) -> None:
+    hook = CallMetadata(door="hook", session="s-1").to_pairs()
+    request = pb.QueryRequest(text="please tidy up this function", scope=USER)
+    served.recall.Query(request, timeout=SECONDS, metadata=hook)
+    served.query(QUESTION)
+
+    kept = questions(served)
+
+    assert kept == {QUESTION: 1}
 
 
 def test_a_miss_is_kept_and_listed_at_once(served: Served) -> None:

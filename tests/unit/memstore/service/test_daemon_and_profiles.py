@@ -53,6 +53,16 @@ def wait_until_quiet(stubs: Stubs) -> None:
         deadline.wait(0.01)
 
 
+def test_a_model_is_loaded_without_a_question(stubs: Stubs) -> None:
+    loaded = stubs.daemon.LoadModel(daemon.LoadModelRequest(), timeout=SECONDS)
+    stubs.room.embedder.away["fake"] = "its file is gone"
+
+    refused = refusal_of(lambda: stubs.daemon.LoadModel(daemon.LoadModelRequest(), timeout=SECONDS))
+
+    assert loaded.model == "fake"
+    assert (refused.reason, stubs.room.embedder.asked) == ("MODEL_NOT_READY", [])
+
+
 def test_status_opens_and_starts_nothing(stubs: Stubs) -> None:
     status = stubs.daemon.GetStatus(daemon.GetStatusRequest(), timeout=SECONDS)
 
