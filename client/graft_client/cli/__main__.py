@@ -12,6 +12,8 @@ from graft_client.cli.exits import DONE, INTERRUPTED, USAGE, code_of
 from graft_client.cli.output import Output, Style, talk
 from graft_client.errors import GraftError, InputError
 
+HOOK = "hook"
+
 
 class _InterruptedError(GraftError):
     """A person pressed Ctrl-C."""
@@ -32,6 +34,12 @@ def main() -> None:
 
 def run(arguments: Sequence[str]) -> int:
     """Run one command and return its exit code; every failure is told on stderr."""
+    code = _run(arguments)
+    # Agents take a hook that fails, by wrong options too, for a refusal of what a person typed.
+    return DONE if list(arguments[:1]) == [HOOK] else code
+
+
+def _run(arguments: Sequence[str]) -> int:
     try:
         code = graft.main(list(arguments), prog_name="graft", standalone_mode=False)
     except click.UsageError as error:

@@ -54,6 +54,7 @@ COMMANDS = {
     "doctor": Entry("doctor", "doctor"),
     "mcp": Entry("mcp_server", "mcp"),
     "setup": Entry("setup", "setup"),
+    "hook": Entry("hook", "hook"),
     "config": Entry("config", "config"),
     "completion": Entry("completion", "completion"),
     "demo": Entry("demo", "demo"),

@@ -6,7 +6,7 @@ from graft_client.errors import GraftError
 from graft_client.limits import ANSWER_TOKENS
 from graft_client.mcp.catalogue import CATALOGUE
 from graft_client.mcp.prompts import PROMPTS
-from graft_client.mcp.replies import BYTES_PER_TOKEN
+from graft_client.recalled import BYTES_PER_TOKEN
 
 AUTHOR_CHARS_MAX = 128
 

@@ -207,6 +207,12 @@ class NotesServicer(notes_service_pb2_grpc.NotesServiceServicer):
             view = View(scope=scope, now_ms=profile.now_ms(connection))
             stats = read_stats(connection, view)
             file_bytes = profile.file_bytes()
+            caller = caller_of(context)
+            notices = (
+                self._giving.notices(profile.name, connection, caller, view.now_ms)
+                if request.with_notices
+                else []
+            )
         return pb.GetStatsResponse(
             notes=stats.notes,
             scopes=[pb.ScopeCount(scope=name, notes=count) for name, count in stats.scopes],
@@ -218,6 +224,7 @@ class NotesServicer(notes_service_pb2_grpc.NotesServiceServicer):
             file_bytes=file_bytes,
             model=stats.model,
             notes_elsewhere=stats.notes_elsewhere,
+            notices=notices,
         )
 
     def _insert(

@@ -126,6 +126,11 @@ class Home:
         return self.root / "mcp.token"
 
     @property
+    def hooks(self) -> Path:
+        """Folder of what hooks remember of agents' sessions."""
+        return self.root / "hooks"
+
+    @property
     def audit(self) -> Path:
         """Folder of the audit key and of each chain's head."""
         return self.root / "audit"

@@ -47,6 +47,10 @@ EMBED_TOKENS_MIN = 16
 EMBED_TOKENS_MAX = 8_192
 """No model takes more tokens for a question."""
 
+HOOK_MS_MIN = 50
+HOOK_MS_MAX = 10_000
+"""Agents give up a hook after so long."""
+
 CONFIG_BYTES_MAX = 1024 * 1024
 """A settings file is not larger."""
 
@@ -192,6 +196,20 @@ SETTINGS = (
         default="observed",
         help="What notes of agents start as: observed, or candidate, which is at most a WEAK answer"
         " until a reviewer approves of it.",
+    ),
+    Setting(
+        name="hooks",
+        variable="GRAFT_HOOKS",
+        rule=Flag(),
+        default="1",
+        help="Let agents' hooks (`graft hook`) do anything.",
+    ),
+    Setting(
+        name="hook_ms",
+        variable="GRAFT_HOOK_MS",
+        rule=Whole(least=HOOK_MS_MIN, most=HOOK_MS_MAX),
+        default="1000",
+        help="Milliseconds after which an agent's hook ends, having said nothing.",
     ),
     Setting(
         name="log_level",

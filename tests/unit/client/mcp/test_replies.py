@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graft_client.mcp.replies import BYTES_PER_TOKEN, limited, note_reply, piece_of
+from graft_client.mcp.replies import limited, note_reply
+from graft_client.recalled import BYTES_PER_TOKEN, piece_of
 from graft_client.results import Note
 
 FENCE = re.compile(r"^-----[0-9a-f]{8}-----$", re.MULTILINE)

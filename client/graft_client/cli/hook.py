@@ -1,0 +1,102 @@
+"""`graft hook`: what coding agents run at their events."""
+
+import os
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import replace
+
+import click
+
+from graft_client.cli.exits import DONE
+from graft_client.cli.options import GraftCommand
+from graft_client.cli.output import talk
+from graft_client.cli.session import Session, with_session
+from graft_client.settings import SESSION_VARIABLE, Configuration
+
+MS_IN_SECOND = 1_000
+MARGIN_SECONDS = 0.02
+"""Nothing is waited for so shortly before the end, so that what was found can still be told."""
+READ_BYTES = 1 << 16
+
+
+@click.command(
+    cls=GraftCommand,
+    # An agent must never be told that its prompt is refused because a hook was called wrongly.
+    context_settings={"ignore_unknown_options": True, "allow_extra_args": True},
+)
+@click.argument("event", required=False, default="")
+@click.option("--agent", default="", metavar="AGENT", help="The agent whose hook it is.")
+@with_session
+def hook(session: Session, event: str, agent: str) -> None:
+    """Tell a coding agent what the memory knows, at one of its events; agents run this.
+
+    EVENT is session-start, prompt, post-tool or stop; what happened is read from stdin as the agent
+    writes it. It ends with 0 whatever happens, within GRAFT_HOOK_MS, says nothing where there is
+    nothing to say, and nothing at all with GRAFT_HOOKS=0. session-start alone starts the services.
+    `graft setup` puts it into agents' settings.
+
+    \b
+    Example:
+        graft hook prompt --agent claude-code < event.json
+    """
+    configuration, _ = session.configured_with_what_is_good()
+    if not configuration.settings.flag("hooks"):
+        return
+    seconds = configuration.settings.integer("hook_ms") / MS_IN_SECOND
+    deadline = time.monotonic() + seconds - MARGIN_SECONDS
+    text = ""
+    try:
+        with _ended_after(seconds):
+            text = _answer(configuration, event, agent, deadline)
+    except Exception as error:  # noqa: BLE001 - a hook's root: whatever goes wrong, the agent goes on
+        talk(f"graft hook: {type(error).__name__}")
+    with suppress(OSError):
+        sys.stdout.write(text)
+        sys.stdout.flush()
+
+
+def _answer(configuration: Configuration, event: str, agent: str, deadline: float) -> str:
+    # Loaded under the bound, and not before it is known that hooks are wanted.
+    from graft_client.hooks.events import INPUT_BYTES_MAX, read_event  # noqa: PLC0415
+
+    happened = read_event(event, agent, _read_stdin(INPUT_BYTES_MAX))
+    if happened is None:
+        return ""
+    from graft_client.hooks.run import Hook  # noqa: PLC0415
+
+    named = happened.session or configuration.environ.get(SESSION_VARIABLE, "")
+    happened = replace(happened, session=named)
+    as_hook = replace(configuration, door="hook")
+    return Hook(event=happened, configuration=as_hook, deadline=deadline).output()
+
+
+def _read_stdin(bytes_max: int) -> bytes:
+    told = b""
+    while len(told) < bytes_max:
+        piece = os.read(0, READ_BYTES)
+        if not piece:
+            break
+        told += piece
+    return told
+
+
+@contextmanager
+def _ended_after(seconds: float) -> Iterator[None]:
+    """End the process, with nothing said, where the block takes longer.
+
+    It may hang where no time limit reaches: on a network's disk, or on a stdin that nobody closes.
+    """
+    done = threading.Event()
+
+    def watch() -> None:
+        if not done.wait(seconds):
+            os._exit(DONE)
+
+    threading.Thread(target=watch, daemon=True).start()
+    try:
+        yield
+    finally:
+        done.set()

@@ -1,0 +1,107 @@
+"""What an agent tells a hook on stdin, whichever agent it is."""
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from graft_client.agents.commands import EVENTS
+from graft_client.agents.known import AGENTS
+
+INPUT_BYTES_MAX = 1 << 20
+"""What is read of stdin; of more the rest is left."""
+DEPTH_MAX = 6
+"""Levels of a tool's answer that are looked through for text."""
+TEXTS_MAX = 256
+"""Texts of a tool's answer that are read."""
+
+_FIRST = ("error", "stderr", "stdout", "output")
+"""Members of a tool's answer that are read before the others."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HookEvent:
+    """One event.
+
+    Attributes:
+        kind: one of `EVENTS`.
+        agent: name of the agent; empty where it was not said.
+        name: the agent's own name for the event.
+        session: name of the agent's session; empty where it tells none.
+        directory: where the agent works; empty where it does not say.
+        prompt: what the person typed.
+        tool_text: what a tool printed.
+        command: what a shell tool was told to run.
+        failed: the agent says that the tool failed.
+        again: it follows from an earlier answer of a hook, so that another one would go round.
+    """
+
+    kind: str
+    agent: str
+    name: str
+    session: str = ""
+    directory: str = ""
+    prompt: str = ""
+    tool_text: str = ""
+    command: str = ""
+    failed: bool = False
+    again: bool = False
+
+
+def read_event(kind: str, agent: str, told: bytes) -> HookEvent | None:
+    """Read an event; None where it is none of ours, or the agent tells nothing that can be read."""
+    if kind not in EVENTS:
+        return None
+    try:
+        content = json.loads(told.decode("utf-8", "replace")) if told.strip() else {}
+    except (ValueError, RecursionError):
+        return None
+    if not isinstance(content, Mapping):
+        return None
+    name = _text(content, "hook_event_name", "hookEventName") or _usual_name(kind, agent)
+    tool_input = content.get("tool_input")
+    response = [content.get(each) for each in ("error", "tool_response", "tool_output")]
+    return HookEvent(
+        kind=kind,
+        agent=agent,
+        name=name,
+        session=_text(content, "session_id", "sessionId", "conversation_id"),
+        directory=_directory(content),
+        prompt=_text(content, "prompt"),
+        tool_text="\n".join(_texts(response)),
+        command=_text(tool_input, "command") if isinstance(tool_input, Mapping) else "",
+        failed="Failure" in name or bool(content.get("error")),
+        again=bool(content.get("stop_hook_active") or content.get("loop_count")),
+    )
+
+
+def _usual_name(kind: str, agent: str) -> str:
+    hooks = next((each.hooks for each in AGENTS if each.name == agent), AGENTS[0].hooks)
+    return next((each.name for each in hooks if each.event == kind), "")
+
+
+def _directory(content: Mapping[str, object]) -> str:
+    """Give the folder that is worked in; Cursor names those that it has open."""
+    roots = content.get("workspace_roots")
+    first = roots[0] if isinstance(roots, list) and roots else None
+    found = _text(content, "cwd") or (first if isinstance(first, str) else "")
+    return found if Path(found).is_absolute() and "\0" not in found else ""
+
+
+def _text(content: Mapping[str, object], *names: str) -> str:
+    return next((each for name in names if isinstance(each := content.get(name), str)), "")
+
+
+def _texts(values: object) -> Iterator[str]:
+    """Yield the texts in a tool's answer, those that tell of errors first, without recursion."""
+    waiting, given = [(values, 0)], 0
+    while waiting and given < TEXTS_MAX:
+        value, depth = waiting.pop()
+        if isinstance(value, str):
+            given += 1
+            yield value
+        elif depth < DEPTH_MAX and isinstance(value, Mapping):
+            ordered = sorted(value, key=lambda each: (each not in _FIRST, str(each)))
+            waiting += [(value[each], depth + 1) for each in reversed(ordered)]
+        elif depth < DEPTH_MAX and isinstance(value, list):
+            waiting += [(each, depth + 1) for each in reversed(value[:TEXTS_MAX])]

@@ -1,0 +1,117 @@
+"""What hooks ask of the memory: whoever answers now, and nothing is started or waited for."""
+
+import time
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TypeVar
+
+from google.protobuf.message import DecodeError, Message
+
+from graft.memory.v1 import note_pb2, notes_service_pb2, recall_service_pb2, review_service_pb2
+from graft.wire.launch import StartError, find_running
+from graft.wire.metadata import HOOK_DOOR, CallMetadata
+from graft_client.hooks.unary import UnaryError, call
+from graft_client.programs import MEMSTORE
+from graft_client.scope import ScopeChoice, read_scopes
+from graft_client.settings import Configuration
+
+EMBED_TOKENS = 48
+"""Tokens of a question that are embedded: a person waits for it."""
+
+ReplyT = TypeVar("ReplyT", bound=Message)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Memory:
+    """A memstore that answers, for one session of an agent."""
+
+    socket: Path
+    profile: str
+    scopes: tuple[str, ...]
+    session: str
+    deadline: float
+    bound: bool = True
+
+    def query(self, text: str) -> recall_service_pb2.QueryResponse:
+        """Ask the gate.
+
+        Raises:
+            UnaryError: it does not answer in time; so with every call.
+        """
+        request = recall_service_pb2.QueryRequest(
+            profile=self.profile, scope=self._filter(), text=text, embed_tokens_max=EMBED_TOKENS
+        )
+        reply = recall_service_pb2.QueryResponse()
+        return self._ask("RecallService/Query", request, reply)
+
+    def stats(self) -> notes_service_pb2.GetStatsResponse:
+        """Count the notes, and take along what the session is to be told."""
+        request = notes_service_pb2.GetStatsRequest(
+            profile=self.profile, scope=self._filter(), with_notices=True
+        )
+        reply = notes_service_pb2.GetStatsResponse()
+        return self._ask("NotesService/GetStats", request, reply)
+
+    def waiting(self) -> int:
+        """Count what waits for a reviewer in these scopes; a bound caller may not ask for that."""
+        request = review_service_pb2.ListReviewItemsRequest(
+            profile=self.profile, scope=self._filter(), page_size=1
+        )
+        reply = review_service_pb2.ListReviewItemsResponse()
+        free = replace(self, bound=False)
+        listed = free._ask("ReviewService/ListReviewItems", request, reply)  # noqa: SLF001 - ours
+        return sum(each.count for each in listed.waiting)
+
+    def has_saved_since(self, since_ms: int) -> bool:
+        """Tell whether a note was saved at or after an instant, UTC milliseconds."""
+        request = notes_service_pb2.ListNotesRequest(
+            profile=self.profile, scope=self._filter(), since_ms=since_ms, page_size=1
+        )
+        reply = notes_service_pb2.ListNotesResponse()
+        return bool(self._ask("NotesService/ListNotes", request, reply).notes)
+
+    def _filter(self) -> note_pb2.ScopeFilter:
+        return note_pb2.ScopeFilter(scopes=self.scopes)
+
+    def _ask(self, method: str, request: Message, reply: ReplyT) -> ReplyT:
+        told = CallMetadata(
+            session=self.session, door=HOOK_DOOR, bound=self.scopes if self.bound else ()
+        )
+        path = f"/graft.memory.v1.{method}"
+        answered = call(
+            self.socket, path, request.SerializeToString(), told.to_pairs(), self.deadline
+        )
+        try:
+            reply.ParseFromString(answered)
+        except DecodeError as error:
+            raise UnaryError(f"{method}: not the reply that was expected") from error
+        return reply
+
+
+def find_memory(configuration: Configuration, session: str, deadline: float) -> Memory | None:
+    """Find the memory that answers now; None where there is none.
+
+    A hook is bound to the scopes of where the agent works, as the MCP server is.
+    """
+    choice: ScopeChoice = read_scopes(configuration.project(), configuration.settings.text("scope"))
+    socket = configuration.target
+    if socket is None:
+        try:
+            record = find_running(configuration.home, MEMSTORE)
+        except StartError:
+            return None  # another user's process
+        socket = None if record is None else record.socket
+    if socket is None or time.monotonic() > deadline:
+        return None
+    return Memory(
+        socket=socket,
+        profile=configuration.profile,
+        scopes=choice.scopes,
+        session=session,
+        deadline=deadline,
+    )
+
+
+def working_in(configuration: Configuration, directory: str) -> Configuration:
+    """Give the configuration of where the agent works, if it says so."""
+    return replace(configuration, directory=Path(directory)) if directory else configuration
