@@ -1,6 +1,8 @@
 """`graft setup` as a person runs it, with six agents in a home directory."""
 
 import json
+import shlex
+import subprocess
 import sys
 import tomllib
 from pathlib import Path
@@ -140,8 +142,16 @@ def test_another_home_and_profile_are_taken_along(person: Shell, tmp_path: Path)
     config = Path(person.environ["HOME"]) / ".codex/config.toml"
     server = tomllib.loads(config.read_text())["mcp_servers"]["graft"]
     assert server["args"] == ["mcp", "--home", str(home), "--profile", "work"]
-    # There is no `graft hook` yet, and no agent is told to run what is not there.
-    assert not (Path(person.environ["HOME"]) / ".codex/hooks.json").exists()
+    hooks = json.loads((Path(person.environ["HOME"]) / ".codex/hooks.json").read_text())["hooks"]
+    (prompt,) = hooks["UserPromptSubmit"][0]["hooks"]
+    program, *words = shlex.split(prompt["command"])
+    assert words == [
+        *("hook", "prompt", "--agent", "codex"),
+        *("--home", str(home), "--profile", "work"),
+    ]
+    # An agent that runs what is not there may take that for a refusal of the prompt.
+    ran = subprocess.run([program, *words], input=b"{}", capture_output=True, check=True)
+    assert (ran.stdout, ran.stderr) == (b"", b"")
 
 
 def test_a_plugin_is_written_and_taken_away(person: Shell, tmp_path: Path) -> None:

@@ -110,6 +110,7 @@ AGENTS: tuple[Agent, ...] = (
         form="toml",
         hook_form=HookForm.GROUPS,
         hooks=_claude_hooks("Bash"),
+        next_step="Codex asks once whether its hooks are to be trusted: /hooks",
     ),
     Agent(name="opencode", title="OpenCode", programs=("opencode",), group=("mcp",), form="argv"),
     Agent(

@@ -55,7 +55,7 @@ def hooks_of(agent: Agent, invocation: Invocation) -> dict[str, tuple[Mapping[st
     return {hook.name: (_hook(agent, hook, invocation),) for hook in agent.hooks}
 
 
-def plugin_targets(folder: Path, invocation: Invocation, *, hooks: bool) -> tuple[Target, ...]:
+def plugin_targets(folder: Path, invocation: Invocation) -> tuple[Target, ...]:
     """Give the files of a plugin for Claude Code, and of the marketplace that lists it."""
     agent = agent_named("claude-code")
     plugin = folder / PROGRAM
@@ -72,9 +72,8 @@ def plugin_targets(folder: Path, invocation: Invocation, *, hooks: bool) -> tupl
             "description": DESCRIPTION,
         },
         plugin / ".mcp.json": {"mcpServers": {PROGRAM: server_entry(agent, invocation)}},
+        plugin / "hooks/hooks.json": {"hooks": hooks_of(agent, invocation)},
     }
-    if hooks:
-        contents[plugin / "hooks/hooks.json"] = {"hooks": hooks_of(agent, invocation)}
     own = [OwnFile(path=path, content=_json(value)) for path, value in contents.items()]
     skills = [
         OwnFile(path=plugin / "skills" / name / SKILL_FILE, content=text)

@@ -51,7 +51,6 @@ class Setup:
         environ: environment that tells where agents keep their files.
         home: the memory's directory, where the ledger and the backups lie.
         invocation: how agents call graft.
-        hooks: whether they get hooks too, which must be commands that graft has.
     """
 
     def __init__(
@@ -62,14 +61,12 @@ class Setup:
         environ: Mapping[str, str],
         home: Home,
         invocation: Invocation,
-        hooks: bool,
     ) -> None:
         self._choice = choice
         self._person = person
         self._environ = environ
         self._invocation = invocation
         self._home = home
-        self._hooks = hooks
 
     def plans(self) -> list[Plan]:
         """Plan for every agent.
@@ -113,14 +110,12 @@ class Setup:
     def _targets(self, name: str) -> tuple[Target, ...]:
         if name == PLUGIN:
             assert self._choice.plugin is not None, "it is asked for with its folder"
-            return plugin_targets(self._choice.plugin, self._invocation, hooks=self._hooks)
+            return plugin_targets(self._choice.plugin, self._invocation)
         agent = agent_named(name)
         if self._choice.project is not None:
             files = project_files(agent, self._choice.project)
         else:
             files = user_files(agent, self._person, self._environ)
-        if not self._hooks:
-            files = replace(files, hooks=None)
         return targets_of(agent, files, self._invocation)
 
 

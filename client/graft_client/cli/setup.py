@@ -95,16 +95,12 @@ def _choice(
 def _setup(session: Session, choice: "Choice") -> "Setup":
     from graft_client.agents.setup import Setup  # noqa: PLC0415
 
-    top = session.context.find_root()
-    assert isinstance(top.command, click.Group), "it is graft itself"
     return Setup(
         choice,
         person=_person(session),
         environ=session.environ,
         home=session.home,
         invocation=_invocation(session, shared=bool(choice.project or choice.plugin)),
-        # No agent is told to run what is not there: some take that for a refusal of the prompt.
-        hooks=top.command.get_command(top, "hook") is not None,
     )
 
 

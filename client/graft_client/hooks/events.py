@@ -76,8 +76,9 @@ def read_event(kind: str, agent: str, told: bytes) -> HookEvent | None:
 
 
 def _usual_name(kind: str, agent: str) -> str:
-    hooks = next((each.hooks for each in AGENTS if each.name == agent), AGENTS[0].hooks)
-    return next((each.name for each in hooks if each.event == kind), "")
+    """Give the agent's own name for an event; Claude Code's where it has none of its own."""
+    own = [hook for each in AGENTS if each.name == agent for hook in each.hooks]
+    return next(each.name for each in (*own, *AGENTS[0].hooks) if each.event == kind)
 
 
 def _directory(content: Mapping[str, object]) -> str:

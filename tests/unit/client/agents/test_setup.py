@@ -86,7 +86,6 @@ class Person:
             environ=self.environ,
             home=self.home,
             invocation=Invocation(program=GRAFT),
-            hooks=True,
         )
 
     def run(self, *agents: str, remove: bool = False, project: Path | None = None) -> list[Plan]:
