@@ -5,7 +5,7 @@ import sys
 
 from bench.rows import keep, show
 
-PARTS = ("search", "embedder", "service", "upkeep", "mcp", "lifecycle")
+PARTS = ("search", "embedder", "service", "upkeep", "mcp", "lifecycle", "hook")
 
 
 def main(names: list[str]) -> int:

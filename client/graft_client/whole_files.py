@@ -8,8 +8,14 @@ from tempfile import mkstemp
 PRIVATE = 0o600
 
 
-def write_whole(path: Path, content: bytes, *, mode: int = PRIVATE) -> None:
+def write_whole(path: Path, content: bytes, *, mode: int = PRIVATE, synced: bool = True) -> None:
     """Put *content* at *path*, over whatever is there.
+
+    Args:
+        path: where.
+        content: what.
+        mode: permissions of the file.
+        synced: it must be there after a power failure, too, which a disk may take long for.
 
     Raises:
         OSError: it cannot be written; what was there stays.
@@ -21,7 +27,8 @@ def write_whole(path: Path, content: bytes, *, mode: int = PRIVATE) -> None:
             os.fchmod(descriptor, mode)
             file.write(content)
             file.flush()
-            os.fsync(descriptor)
+            if synced:
+                os.fsync(descriptor)
         draft.replace(path)
     except OSError:
         with suppress(OSError):

@@ -61,7 +61,7 @@ class SessionStates:
             if not path.exists():
                 self._folder.mkdir(mode=0o700, exist_ok=True)
                 self._make_room()
-            write_whole(path, json.dumps(asdict(state)).encode())
+            write_whole(path, json.dumps(asdict(state)).encode(), synced=False)
 
     def _path(self, session: str) -> Path:
         # Names come from agents, and may hold anything.
