@@ -53,6 +53,7 @@ COMMANDS = {
     "status": Entry("daemons", "status"),
     "doctor": Entry("doctor", "doctor"),
     "mcp": Entry("mcp_server", "mcp"),
+    "project": Entry("project", "project"),
     "setup": Entry("setup", "setup"),
     "hook": Entry("hook", "hook"),
     "config": Entry("config", "config"),
