@@ -234,6 +234,29 @@ def test_what_an_insert_would_not_let_in_stays_where_it_is(stubs: Stubs, room: R
     assert [get(stubs, each).scope for each in (worded, again, kept)] == [OLD, OLD, NEW]
 
 
+@pytest.mark.parametrize("moved", [OLD, NEW])
+def test_what_was_rejected_meanwhile_does_not_come_back_by_restoring_or_undoing(
+    stubs: Stubs, room: Room, moved: str
+) -> None:
+    retired = room.insert(note=NewNote(title="the cache may be shared", scope=OLD)).id
+    room.change(Verb.RETIRE, retired)
+    port = room.insert(note=NewNote(title="the pooler has port 6432", scope=OLD)).id
+    other = room.insert(note=NewNote(title="the pooler has port 7000", scope=OLD)).id
+    replaced = room.change(Verb.SUPERSEDE, port, by=other).event
+    for title in ("the cache may be shared", "the pooler has port 6432"):
+        wrong = room.insert(note=NewNote(title=title, scope=NEW))
+        room.change(Verb.REJECT, wrong.id)
+    stubs.scopes.MoveScope(move(moved, NEW if moved == OLD else OLD), timeout=WAIT_SECONDS)
+
+    restore = life.RestoreNoteRequest(request_id=request_id(), id=retired, reason="why")
+    undo = life.UndoEventRequest(request_id=request_id(), event=replaced, reason="why")
+
+    assert refused(stubs.lifecycle.RestoreNote, restore).reason == "REJECTED_TEXT"
+    assert refused(stubs.lifecycle.UndoEvent, undo).reason == "REJECTED_TEXT"
+    assert get(stubs, retired).condition == note_pb2.NOTE_CONDITION_RETIRED
+    assert get(stubs, port).condition == note_pb2.NOTE_CONDITION_SUPERSEDED
+
+
 def test_a_scope_is_moved_and_its_rejections_bind_both_but_brings_none_back(
     stubs: Stubs, room: Room
 ) -> None:
