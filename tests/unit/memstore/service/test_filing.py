@@ -18,7 +18,9 @@ from graft.memory.v1 import (
 )
 from graft.wire.errors import Refusal, read_refusal
 from graft_memstore.lifecycle import Verb
-from graft_memstore.model import USER_SCOPE, NewNote
+from graft_memstore.model import USER_SCOPE, Caller, NewNote, Oracle, OracleKind
+from graft_memstore.write.move_scope import MoveOrder, move_scope
+from graft_memstore.write.state_change import Saying
 
 KNOWN, OTHER = "blake3:" + "a" * 64, "blake3:" + "b" * 64
 OLD, NEW = "project:/home/me/app", "project:example.org/app"
@@ -215,6 +217,25 @@ def test_no_move_lifts_a_rejection(stubs: Stubs, room: Room, scope: str) -> None
         told = refused(stubs.notes.InsertNote, save("THE cache may be shared", each))
         assert told.reason == "REJECTED_TEXT"
     assert room.verify().ok
+
+
+def test_what_a_reviewer_verified_is_moved_by_a_reviewer_alone(stubs: Stubs, room: Room) -> None:
+    reviewer = Caller(actor="reviewer", door="cli")
+    port = room.insert(note=NewNote(title="the pooler has port 6432", scope=OLD)).id
+    by_hand = Oracle(kind=OracleKind.REVIEWER)
+    room.change(Verb.VERIFY, port, caller=reviewer, oracle=by_hand)
+    seed = room.insert(note=NewNote(title="the seed script runs first", scope=OLD)).id
+
+    counted = stubs.scopes.MoveScope(move(OLD, NEW, dry_run=True), timeout=WAIT_SECONDS)
+    moved = stubs.scopes.MoveScope(move(OLD, NEW), timeout=WAIT_SECONDS)
+
+    assert (counted.moved, counted.reviewed) == (moved.moved, moved.reviewed) == (1, 1)
+    assert (moved.left, get(stubs, seed).scope, get(stubs, port).scope) == (0, NEW, OLD)
+
+    saying = Saying(caller=reviewer, reason="why")
+    order = MoveOrder(source=OLD, target=NEW, key=room.key(), saying=saying, dry_run=False)
+    assert move_scope(room.profile, order, WAIT_SECONDS).moved == 1
+    assert get(stubs, port).scope == NEW
 
 
 def test_what_an_insert_would_not_let_in_stays_where_it_is(stubs: Stubs, room: Room) -> None:
