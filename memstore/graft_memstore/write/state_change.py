@@ -19,7 +19,6 @@ from graft_memstore.lifecycle import (
     takes_back,
 )
 from graft_memstore.model import (
-    USER_SCOPE,
     Caller,
     EventSeq,
     Lifecycle,
@@ -177,15 +176,14 @@ def check_not_rejected(connection: Connection, present: Present, becomes: NoteSt
     """
     if becomes.lifecycle is not Lifecycle.ACTIVE or becomes.trust in NEVER_SHOWN:
         return
-    rejection = find_rejected_value(
-        connection, value_of(connection, present.id), present.stored.scope
-    )
-    if rejection is None:
+    scope = present.stored.scope
+    if find_rejected_value(connection, value_of(connection, present.id), scope) is None:
         return
-    where = "in every scope" if rejection.scope == USER_SCOPE else f"in {rejection.scope}"
+    # A caller that is bound to scopes is not told in which of the two.
     raise RejectedTextError(
-        f"what note {present.id} says was rejected {where}, and must not come back; where it holds "
-        "after all, a reviewer takes the rejection back first, with: graft review",
+        f"what note {present.id} says was rejected, in {scope} or in every scope, and must not "
+        "come back; where it holds after all, a reviewer takes the rejection back first, with: "
+        "graft review",
         metadata=state_facts(present),
     )
 
