@@ -72,6 +72,7 @@ class ScopeMoved:
         duplicates: notes that an active note there has the same text as.
         rejections: that bind the other scope now.
         event: the last one; None where nothing changed.
+        reviewed: notes that stay, since a reviewer verified them and the caller is none.
     """
 
     moved: int
@@ -80,3 +81,4 @@ class ScopeMoved:
     rejections: int
     event: int | None
     dry_run: bool
+    reviewed: int

@@ -47,5 +47,6 @@ def move_scope(
             rejections=reply.rejections,
             event=reply.event or None,
             dry_run=dry_run,
+            reviewed=reply.reviewed,
         ),
     )

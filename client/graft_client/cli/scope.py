@@ -1,13 +1,28 @@
 """`graft scope`: which scopes there are, which this directory has, and moving what one holds."""
 
+from typing import TYPE_CHECKING, TypedDict, Unpack
+
 import click
 
+from graft_client.cli.as_reviewer import acting, as_reviewer_option
 from graft_client.cli.inputs import confirm
 from graft_client.cli.options import GraftCommand, GraftGroup
-from graft_client.cli.output import printable
+from graft_client.cli.output import Output, printable
 from graft_client.cli.session import Session, with_session
 from graft_client.cli.words import count_of
 from graft_client.scope import ALL_SCOPES, read_scopes, write_scope
+
+if TYPE_CHECKING:
+    from graft_client.client import Graft
+    from graft_client.filing_reports import ScopeMoved
+
+
+class How(TypedDict):
+    """How a scope is to be moved."""
+
+    reason: str
+    dry_run: bool
+    yes: bool
 
 
 @click.group(cls=GraftGroup)
@@ -81,31 +96,44 @@ def current(session: Session) -> None:
 )
 @click.option("--dry-run", is_flag=True, help="Count what would move and do nothing.")
 @click.option("--yes", is_flag=True, help="Do not ask.")
+@as_reviewer_option
 @with_session
-def move(session: Session, old: str, new: str, reason: str, dry_run: bool, yes: bool) -> None:
+def move(session: Session, old: str, new: str, *, as_reviewer: bool, **how: Unpack[How]) -> None:
     """Move every note of the scope OLD to the scope NEW; what OLD rejected, NEW rejects too.
 
-    A note whose text was rejected or taken out of use in NEW stays. Moving NEW to OLD brings back
-    what was in NEW before as well.
+    A note whose text was rejected or taken out of use in NEW stays; one that a reviewer verified
+    moves with --as-reviewer alone. Moving NEW to OLD brings back what was in NEW before as well.
 
     \b
     Example:
         graft scope move project:/home/me/app project:github.com/me/app --dry-run
     """
-    filing, output = session.graft.filing, session.output
-    if not dry_run and not yes:
-        count = filing.move_scope(old, new, reason=reason, dry_run=True).moved
-        confirm(output, verb="move", what=f"{count_of(count, 'note')} from {old} to {new}")
-    moved = filing.move_scope(old, new, reason=reason, dry_run=dry_run)
+    output = session.output
+    with acting(session, as_reviewer=as_reviewer) as graft:
+        moved = _move(graft, output, old, new, how)
     if output.as_json:
         output.record(moved)
         return
-    verb = "would move" if dry_run else "moved"
+    verb = "would move" if how["dry_run"] else "moved"
     output.line(
         f"{verb} {count_of(moved.moved, 'note')} to {printable(new)}, where "
         f"{count_of(moved.rejections, 'more rejection')} count"
     )
     if moved.left:
         output.line(f"  {count_of(moved.left, 'note')} stay: there their text is out of use")
+    if moved.reviewed:
+        output.line(
+            f"  {count_of(moved.reviewed, 'note')} stay: a reviewer verified them; move them with "
+            "--as-reviewer"
+        )
     if moved.duplicates:
         output.line(f"  {count_of(moved.duplicates, 'note')} say what an active note there says")
+
+
+def _move(graft: "Graft", output: Output, old: str, new: str, how: How) -> "ScopeMoved":
+    """Move what a scope holds, or count it; ask before unless that is not wanted."""
+    filing, reason, dry_run = graft.filing, how["reason"], how["dry_run"]
+    if not dry_run and not how["yes"]:
+        count = filing.move_scope(old, new, reason=reason, dry_run=True).moved
+        confirm(output, verb="move", what=f"{count_of(count, 'note')} from {old} to {new}")
+    return filing.move_scope(old, new, reason=reason, dry_run=dry_run)

@@ -72,6 +72,7 @@ class ScopesServicer(scopes_service_pb2_grpc.ScopesServiceServicer):
         return pb.MoveScopeResponse(
             moved=moved.moved,
             left=moved.left,
+            reviewed=moved.reviewed,
             duplicates=moved.duplicates,
             rejections=moved.rejections,
             event=moved.event,

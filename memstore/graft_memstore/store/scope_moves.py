@@ -83,6 +83,7 @@ class Movable:
         shown: searches show it, as far as its lifecycle and its trust go.
         refused: its text was rejected, superseded or retired where it would go.
         repeated: an active note there has the same text.
+        reviewed: a reviewer verified it, and whoever moves the scope is none.
     """
 
     note_id: NoteId
@@ -90,6 +91,7 @@ class Movable:
     shown: bool
     refused: bool
     repeated: bool
+    reviewed: bool = False
 
 
 def read_movable(connection: apsw.Connection, source: str, target: str) -> list[Movable]:

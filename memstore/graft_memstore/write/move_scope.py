@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from graft.wire.errors import BadFieldError, WrongStateError
+from graft_memstore.lifecycle import REVIEWER, is_protected
 from graft_memstore.model import Caller, EventSeq, ScopeFilter
 from graft_memstore.store.chain import EventDraft
 from graft_memstore.store.database import Connection
@@ -18,6 +19,7 @@ from graft_memstore.store.scope_moves import (
     move_note,
     read_movable,
 )
+from graft_memstore.store.states import read_state
 from graft_memstore.store.tombstones import find_rejected_words, rejects_words
 from graft_memstore.store.transaction import Transaction
 from graft_memstore.write.acts import record_act
@@ -46,6 +48,7 @@ class Moved:
 
     moved: int
     left: int
+    reviewed: int = 0
     duplicates: int
     rejections: int
     event: int = 0
@@ -82,7 +85,7 @@ def _move(transaction: Transaction, order: MoveOrder, saying: Saying) -> Reply:
     reason = f"{order.source} -> {order.target}: {saying.reason}"
     event = 0
     for each in found:
-        if each.refused:
+        if each.refused or each.reviewed:
             continue
         event = _record(transaction, saying.caller, reason, each)
         move_note(connection, each.note_id, order.target)
@@ -98,6 +101,7 @@ def _move(transaction: Transaction, order: MoveOrder, saying: Saying) -> Reply:
     reply = {
         "moved": counted.moved,
         "left": counted.left,
+        "reviewed": counted.reviewed,
         "duplicates": counted.duplicates,
         "rejections": counted.rejections,
         "event": event,
@@ -109,6 +113,9 @@ def _move(transaction: Transaction, order: MoveOrder, saying: Saying) -> Reply:
 def _movable(connection: Connection, order: MoveOrder) -> list[Movable]:
     """Return all notes of a scope, and how each would fare where it is to go."""
     found = read_movable(connection, order.source, order.target)
+    if order.saying.caller.actor != REVIEWER:
+        # Where nobody looks it would be as good as retired.
+        found = [replace(each, reviewed=_is_reviewed(connection, each)) for each in found]
     if not rejects_words(connection, order.target):
         return found
     return [
@@ -117,6 +124,11 @@ def _movable(connection: Connection, order: MoveOrder) -> list[Movable]:
         else each
         for each in found
     ]
+
+
+def _is_reviewed(connection: Connection, note: Movable) -> bool:
+    state = read_state(connection, note.note_id)
+    return state is not None and is_protected(state)
 
 
 def _restates(connection: Connection, note: Movable, scope: str) -> bool:
@@ -156,10 +168,12 @@ def _some(found: Sequence[Movable], source: str) -> Sequence[Movable]:
 
 
 def _counted(found: Sequence[Movable], rejections: int) -> Moved:
-    moving = [each for each in found if not each.refused]
+    reviewed = sum(each.reviewed for each in found)
+    moving = [each for each in found if not each.refused and not each.reviewed]
     return Moved(
         moved=len(moving),
-        left=len(found) - len(moving),
+        left=len(found) - len(moving) - reviewed,
+        reviewed=reviewed,
         duplicates=sum(each.repeated for each in moving),
         rejections=rejections,
     )

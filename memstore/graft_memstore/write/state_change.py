@@ -2,7 +2,12 @@
 
 from dataclasses import dataclass, replace
 
-from graft.wire.errors import NotAllowedError, NotLastChangeError, WrongStateError
+from graft.wire.errors import (
+    NotAllowedError,
+    NotLastChangeError,
+    RejectedTextError,
+    WrongStateError,
+)
 from graft_memstore.lifecycle import (
     REVIEWER,
     Ruling,
@@ -13,7 +18,14 @@ from graft_memstore.lifecycle import (
     ruling_of,
     takes_back,
 )
-from graft_memstore.model import Caller, EventSeq, Lifecycle, NoteId, NoteState, StoredNote
+from graft_memstore.model import (
+    Caller,
+    EventSeq,
+    Lifecycle,
+    NoteId,
+    NoteState,
+    StoredNote,
+)
 from graft_memstore.store.chain import EventDraft
 from graft_memstore.store.database import Connection
 from graft_memstore.store.edges_pending import ask_for_edges
@@ -25,7 +37,10 @@ from graft_memstore.store.states import (
     read_last_states,
     read_state,
 )
+from graft_memstore.store.tombstones import find_rejected_value
 from graft_memstore.store.transaction import Transaction
+from graft_memstore.store.values import value_of
+from graft_memstore.visibility import NEVER_SHOWN
 from graft_memstore.write.notices import tell_change
 from graft_memstore.write.proposal import Proposal, ReviewerNeededError
 from graft_memstore.write.queue import keep_queue
@@ -84,11 +99,14 @@ def say(transaction: Transaction, verb: Verb, note_id: NoteId, saying: Saying) -
     Raises:
         NotAllowedError: the caller's role may not say it.
         WrongStateError: the note's state does not take it.
+        RejectedTextError: it would come back, and what it says was rejected meanwhile.
         ReviewerNeededError: the caller's role may propose it.
     """
     present = read_present(transaction.connection, note_id)
     check_allowed(verb, present, saying.caller)
     becomes = after(verb, present.state)
+    if verb is Verb.RESTORE:
+        check_not_rejected(transaction.connection, present, becomes)
     proposal = Proposal(verb=verb, note_id=note_id)
     check_takes_nothing_back(transaction, present, becomes, saying.caller, proposal)
     return record_state(transaction, verb, present, becomes, saying)
@@ -145,6 +163,29 @@ def check_takes_nothing_back(
             "one alone",
             proposal,
         )
+
+
+def check_not_rejected(connection: Connection, present: Present, becomes: NoteState) -> None:
+    """See that a note that comes back says nothing that was rejected where it stands.
+
+    It may have been out of use as that was rejected elsewhere, and have met the rejection since,
+    when one of the two was moved.
+
+    Raises:
+        RejectedTextError: it does.
+    """
+    if becomes.lifecycle is not Lifecycle.ACTIVE or becomes.trust in NEVER_SHOWN:
+        return
+    scope = present.stored.scope
+    if find_rejected_value(connection, value_of(connection, present.id), scope) is None:
+        return
+    # A caller that is bound to scopes is not told in which of the two.
+    raise RejectedTextError(
+        f"what note {present.id} says was rejected, in {scope} or in every scope, and must not "
+        "come back; where it holds after all, a reviewer takes the rejection back first, with: "
+        "graft review",
+        metadata=state_facts(present),
+    )
 
 
 def check_reviewer(caller: Caller) -> None:

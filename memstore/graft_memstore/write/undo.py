@@ -7,7 +7,7 @@ from graft.wire.errors import (
     WrongStateError,
 )
 from graft_memstore.lifecycle import Ruling, Verb, ruling_of_undo
-from graft_memstore.model import USER_SCOPE, EventSeq, Lifecycle, NoteId, Trust
+from graft_memstore.model import EventSeq, Lifecycle, NoteId, Trust
 from graft_memstore.store.database import Connection
 from graft_memstore.store.events import Event, read_event
 from graft_memstore.store.keyword_edits import read_edit
@@ -19,15 +19,15 @@ from graft_memstore.store.successors import (
     read_heads,
     successor_until,
 )
-from graft_memstore.store.tombstones import find_rejected_value, lift_tombstone
+from graft_memstore.store.tombstones import lift_tombstone
 from graft_memstore.store.transaction import Transaction
 from graft_memstore.store.values import value_of
 from graft_memstore.write.edit_keywords import undo_keywords
 from graft_memstore.write.kept_apart import keep_notes_apart
 from graft_memstore.write.proposal import Proposal, ReviewerNeededError
 from graft_memstore.write.state_change import (
-    Present,
     Saying,
+    check_not_rejected,
     not_last_change,
     read_present,
     record_state,
@@ -46,7 +46,8 @@ def undo(transaction: Transaction, event_seq: int, saying: Saying) -> tuple[Note
         NotLastChangeError: it is not the last change of its note, or changed no state.
         NotAllowedError: the caller's role may take nothing back.
         ReviewerNeededError: the caller's role may propose it.
-        WrongStateError: the note is gone, was only just stored, or was rejected for every scope.
+        WrongStateError: the note is gone, or was only just stored.
+        RejectedTextError: the note would come back, and what it says is rejected by another.
         SupersedingCycleError: its successor has been superseded by it meanwhile.
     """
     connection = transaction.connection
@@ -72,7 +73,10 @@ def undo(transaction: Transaction, event_seq: int, saying: Saying) -> tuple[Note
         replaced_by = successor_until(connection, note_id, transaction.at_ms)
         keep_notes_apart(transaction, present.stored, replaced_by, undone)
     if last.state.trust is Trust.REJECTED and before[0].state.trust is not Trust.REJECTED:
-        _lift(transaction, present, undone)
+        value = value_of(connection, note_id)
+        scope = present.stored.scope
+        lift_tombstone(transaction, value, scope, event=undone, at_ms=transaction.at_ms)
+    check_not_rejected(connection, present, before[0].state)
     return note_id, undone
 
 
@@ -112,23 +116,6 @@ def _check_role(event: Event, note_id: NoteId, saying: Saying) -> None:
             f"event {event.seq} ({event.action} by {event.actor}) is taken back by a reviewer "
             "alone",
             Proposal(verb=Verb.UNDO, note_id=note_id, event=event.seq),
-        )
-
-
-def _lift(transaction: Transaction, present: Present, event: EventSeq) -> None:
-    """Let what a note says be said again: it is believed again.
-
-    Raises:
-        WrongStateError: it was rejected in the scope of every scope, by another note.
-    """
-    connection, scope = transaction.connection, present.stored.scope
-    value = value_of(connection, present.id)
-    lift_tombstone(transaction, value, scope, event=event, at_ms=transaction.at_ms)
-    if find_rejected_value(connection, value, scope) is not None:
-        raise WrongStateError(
-            f"what note {present.id} says was rejected in every scope, with a note of the scope "
-            f"{USER_SCOPE}; take that back first",
-            metadata=state_facts(present),
         )
 
 

@@ -91,6 +91,7 @@ def test_a_typing_mistake_changes_nothing(keyboard: Keyboard, memstore: FakeStat
         ("review", "approve", "1"),
         ("verify", "00000001"),
         ("retire", "00000001", "--reason", "x", "--as-reviewer"),
+        ("scope", "move", "a", "b", "--yes", "--as-reviewer"),
     ],
 )
 def test_without_a_terminal_nobody_is_asked_and_nothing_is_sent(

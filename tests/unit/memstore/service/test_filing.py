@@ -18,7 +18,9 @@ from graft.memory.v1 import (
 )
 from graft.wire.errors import Refusal, read_refusal
 from graft_memstore.lifecycle import Verb
-from graft_memstore.model import USER_SCOPE, NewNote
+from graft_memstore.model import USER_SCOPE, Caller, NewNote, Oracle, OracleKind
+from graft_memstore.write.move_scope import MoveOrder, move_scope
+from graft_memstore.write.state_change import Saying
 
 KNOWN, OTHER = "blake3:" + "a" * 64, "blake3:" + "b" * 64
 OLD, NEW = "project:/home/me/app", "project:example.org/app"
@@ -217,6 +219,25 @@ def test_no_move_lifts_a_rejection(stubs: Stubs, room: Room, scope: str) -> None
     assert room.verify().ok
 
 
+def test_what_a_reviewer_verified_is_moved_by_a_reviewer_alone(stubs: Stubs, room: Room) -> None:
+    reviewer = Caller(actor="reviewer", door="cli")
+    port = room.insert(note=NewNote(title="the pooler has port 6432", scope=OLD)).id
+    by_hand = Oracle(kind=OracleKind.REVIEWER)
+    room.change(Verb.VERIFY, port, caller=reviewer, oracle=by_hand)
+    seed = room.insert(note=NewNote(title="the seed script runs first", scope=OLD)).id
+
+    counted = stubs.scopes.MoveScope(move(OLD, NEW, dry_run=True), timeout=WAIT_SECONDS)
+    moved = stubs.scopes.MoveScope(move(OLD, NEW), timeout=WAIT_SECONDS)
+
+    assert (counted.moved, counted.reviewed) == (moved.moved, moved.reviewed) == (1, 1)
+    assert (moved.left, get(stubs, seed).scope, get(stubs, port).scope) == (0, NEW, OLD)
+
+    saying = Saying(caller=reviewer, reason="why")
+    order = MoveOrder(source=OLD, target=NEW, key=room.key(), saying=saying, dry_run=False)
+    assert move_scope(room.profile, order, WAIT_SECONDS).moved == 1
+    assert get(stubs, port).scope == NEW
+
+
 def test_what_an_insert_would_not_let_in_stays_where_it_is(stubs: Stubs, room: Room) -> None:
     wrong = room.insert(note=NewNote(title="rows without address are skipped", scope=NEW))
     room.change(Verb.REJECT, wrong.id)
@@ -232,6 +253,29 @@ def test_what_an_insert_would_not_let_in_stays_where_it_is(stubs: Stubs, room: R
 
     assert (counted.moved, counted.left) == (moved.moved, moved.left) == (1, 2)
     assert [get(stubs, each).scope for each in (worded, again, kept)] == [OLD, OLD, NEW]
+
+
+@pytest.mark.parametrize("moved", [OLD, NEW])
+def test_what_was_rejected_meanwhile_does_not_come_back_by_restoring_or_undoing(
+    stubs: Stubs, room: Room, moved: str
+) -> None:
+    retired = room.insert(note=NewNote(title="the cache may be shared", scope=OLD)).id
+    room.change(Verb.RETIRE, retired)
+    port = room.insert(note=NewNote(title="the pooler has port 6432", scope=OLD)).id
+    other = room.insert(note=NewNote(title="the pooler has port 7000", scope=OLD)).id
+    replaced = room.change(Verb.SUPERSEDE, port, by=other).event
+    for title in ("the cache may be shared", "the pooler has port 6432"):
+        wrong = room.insert(note=NewNote(title=title, scope=NEW))
+        room.change(Verb.REJECT, wrong.id)
+    stubs.scopes.MoveScope(move(moved, NEW if moved == OLD else OLD), timeout=WAIT_SECONDS)
+
+    restore = life.RestoreNoteRequest(request_id=request_id(), id=retired, reason="why")
+    undo = life.UndoEventRequest(request_id=request_id(), event=replaced, reason="why")
+
+    assert refused(stubs.lifecycle.RestoreNote, restore).reason == "REJECTED_TEXT"
+    assert refused(stubs.lifecycle.UndoEvent, undo).reason == "REJECTED_TEXT"
+    assert get(stubs, retired).condition == note_pb2.NOTE_CONDITION_RETIRED
+    assert get(stubs, port).condition == note_pb2.NOTE_CONDITION_SUPERSEDED
 
 
 def test_a_scope_is_moved_and_its_rejections_bind_both_but_brings_none_back(

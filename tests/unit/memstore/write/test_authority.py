@@ -12,7 +12,6 @@ from graft.wire.errors import (
     NotAllowedError,
     ProposedError,
     RejectedTextError,
-    WrongStateError,
 )
 from graft_memstore.lifecycle import Verb
 from graft_memstore.model import (
@@ -306,7 +305,7 @@ def test_what_was_rejected_for_every_scope_is_taken_back_there(still_room: Room)
     still_room.change(Verb.REJECT, everywhere)
     taken_along = still_room.count("SELECT max(seq) FROM events")
 
-    with pytest.raises(WrongStateError, match="every scope"):
+    with pytest.raises(RejectedTextError, match="every scope"):
         still_room.change(Verb.UNDO, event=taken_along, caller=REVIEWER)
 
 

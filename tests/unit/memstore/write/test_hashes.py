@@ -45,6 +45,15 @@ CYRILLIC_PAYPAL = "\u0440\u0430ypal"
         ("po\u2800rt", "port"),
         ("po\U00016fe4rt", "port"),
         ("\U0001d553\u24d0\u00aa", "baa"),
+        ("\u0261\u0251te", "gate"),
+        ("l\u0131sten", "listen"),
+        ("\u0130ZM\u0130R", "izmir"),
+        ("i\u0307n", "in"),
+        ("\u2ca5\u2c9f\u2ca3y", "copy"),
+        ("\ua4d1\ua4f3\ua4e3\ua4d4", "port"),
+        ("\U0001f17f\U0001f17e\U0001f181\U0001f163", "port"),
+        ("port \u0666\u0664\u0663\u0662", "port 6432"),
+        ("port \u096c\u096a\u0969\u0968", "port 6432"),
     ],
 )
 def test_spellings_of_one_statement_have_one_hash(one: str, other: str) -> None:
@@ -74,6 +83,9 @@ def test_spellings_of_one_statement_have_one_hash(one: str, other: str) -> None:
         ("\u057f\u0578\u0582\u0576", "\u057f\u0561\u0576"),
         ("\u13e3\u13b3\u13a9", "\u13e3\u13e4\u13a9"),
         ("port 10", "port lO"),
+        ("port \u0666\u0664\u0663\u0662", "port 6433"),
+        ("\ua4d1\ua4f3", "\ua4d1\ua4f4"),
+        ("\u2c87\u2c89", "\u2c87\u2c8f"),
         ("modern", "modem"),
     ],
 )
