@@ -43,6 +43,8 @@ COMMANDS = {
     "delete": Entry("notes", "delete"),
     "maintain": Entry("maintain", "maintain"),
     "consolidate": Entry("maintain", "consolidate"),
+    "export-md": Entry("export_md", "export_md"),
+    "import-md": Entry("import_md", "import_md"),
     "log": Entry("log", "log"),
     "stats": Entry("notes", "stats"),
     "reindex": Entry("profiles", "reindex"),
