@@ -15,7 +15,7 @@ pytestmark = [pytest.mark.model, pytest.mark.timeout(300)]
 BODIES = {
     "pip: fails # behind the proxy": "Set `PIP_CERT`.\n\n---\n\n- a rule above\n",
     "no": "\r\nleading break, and none at the end",
-    "日本語 / a title: with “quotes” \U0001F980": "  indented\n\n\n",
+    "日本語 / a title: with “quotes” \U0001f980": "  indented\n\n\n",
     "same title": "one",
     "Same TITLE": "other",
     "🦀": "",

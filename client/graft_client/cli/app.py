@@ -19,6 +19,8 @@ class Entry(NamedTuple):
 
 COMMANDS = {
     "insert": Entry("insert", "insert"),
+    "note": Entry("compose", "note"),
+    "edit": Entry("compose", "edit"),
     "query": Entry("recall", "query"),
     "retrieve": Entry("recall", "retrieve"),
     "explore": Entry("graph", "explore"),

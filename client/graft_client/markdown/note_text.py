@@ -77,7 +77,7 @@ def read_note(text: str, name: str, *, draft: bool = False) -> ReadNote:
 
     Args:
         text: of the file.
-        name: of the file, without its ending.
+        name: of the file, without its ending; empty where that says nothing.
         draft: it was made for a person to fill in. That may correct a note, and nothing in it is
             passed over: what no note has is a slip of the pen.
 
@@ -94,7 +94,7 @@ def read_note(text: str, name: str, *, draft: bool = False) -> ReadNote:
         )
     read = _Reader(parts)
     title, body = read.text("title"), parts.body
-    if not title and not draft:
+    if not title:
         title, body = title_and_body(body, name)
     note = NewNote(
         title=title,
