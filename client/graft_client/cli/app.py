@@ -27,6 +27,7 @@ COMMANDS = {
     "classify": Entry("graph", "classify"),
     "explain": Entry("explain", "explain"),
     "misses": Entry("misses", "misses"),
+    "open": Entry("open_note", "open_note"),
     "get": Entry("notes", "get"),
     "list": Entry("notes", "list_notes"),
     "supersede": Entry("lifecycle", "supersede"),

@@ -68,6 +68,10 @@ class Output:
         shown = printable(text, multiline=True) if self.terminal else text
         self._write(shown, end="")
 
+    def rendered(self, text: str) -> None:
+        """Write what was set for the terminal already, with colours of ours in it."""
+        self._write(text, end="")
+
     def say(self, text: str) -> None:
         """Talk to a person: a line on stderr, unless quiet or for programs."""
         if not self.quiet:
