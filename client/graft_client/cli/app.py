@@ -22,6 +22,7 @@ COMMANDS = {
     "note": Entry("compose", "note"),
     "edit": Entry("compose", "edit"),
     "query": Entry("recall", "query"),
+    "ask": Entry("ask", "ask"),
     "retrieve": Entry("recall", "retrieve"),
     "explore": Entry("graph", "explore"),
     "classify": Entry("graph", "classify"),

@@ -39,12 +39,23 @@ def open_note(session: Session, note_id: str) -> None:
     talk_notices(output, note.notices)
 
 
-def show(session: Session, note: Note) -> None:
-    """Show *note* on the terminal, in the person's pager where there is one."""
+def show(session: Session, note: Note, *, less: str = "") -> bool:
+    """Show *note* on the terminal; tell whether that was in the person's pager.
+
+    *less* is how less is called in any case; empty: as the person says, else as `LESS`.
+    """
     columns = shutil.get_terminal_size().columns
     text = render(note, columns=columns, color=session.output.color)
-    environ = {"LESS": LESS, **session.environ}
-    command = words_of("PAGER", environ.get("PAGER", "less"))
-    dumb = environ.get("TERM") == "dumb"
-    if not command or dumb or not page(text, command, environ):
-        session.output.rendered(text)
+    environ = {"LESS": LESS, **session.environ} | ({"LESS": less} if less else {})
+    command = pager_of(session)
+    if command and page(text, command, environ):
+        return True
+    session.output.rendered(text)
+    return False
+
+
+def pager_of(session: Session) -> list[str]:
+    """Give the command of the person's pager; empty for none."""
+    if session.environ.get("TERM") == "dumb":
+        return []
+    return words_of("PAGER", session.environ.get("PAGER", "less"))
