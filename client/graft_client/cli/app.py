@@ -62,6 +62,7 @@ COMMANDS = {
     "setup": Entry("setup", "setup"),
     "config": Entry("config", "config"),
     "completion": Entry("completion", "completion"),
+    "man": Entry("man", "man"),
     "demo": Entry("demo", "demo"),
 }
 

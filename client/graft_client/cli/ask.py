@@ -1,6 +1,5 @@
 """`graft ask`: finds notes while a question is typed."""
 
-import asyncio
 import sys
 from functools import partial
 from pathlib import Path
@@ -31,6 +30,8 @@ def ask(session: Session) -> None:
     drawn_on = session.environ.get("TERM") != "dumb"
     if not (sys.stdin.isatty() and session.output.terminal and drawn_on):
         raise InputError("graft ask needs a terminal; without one ask with: graft query TEXT")
+    import asyncio  # noqa: PLC0415 - 40 ms, which --help does without
+
     asyncio.run(_ask(session))
 
 
