@@ -9,6 +9,7 @@ import click
 from graft_client.cli.open_note import pager_of, show
 from graft_client.cli.options import GraftCommand
 from graft_client.cli.session import Session, with_session
+from graft_client.cli.words import talk_notices
 from graft_client.errors import InputError
 from graft_client.history import GotNote
 
@@ -44,6 +45,7 @@ async def _ask(session: Session) -> None:
         search = partial(graft.retrieve, top_k=RESULTS, scope=session.read_scope)
         screen = AskScreen(search, graft.get, partial(_open, session), color=session.output.color)
         await screen.run()
+    talk_notices(session.output, screen.notices)
 
 
 def _open(session: Session, note: GotNote) -> None:

@@ -14,6 +14,7 @@ from prompt_toolkit.styles import Style
 from graft_client.cli.ask_view import AskView
 from graft_client.errors import GraftError
 from graft_client.history import GotNote
+from graft_client.notices import Notice
 from graft_client.results import Retrieved
 
 PAUSE_SECONDS = 0.15
@@ -32,11 +33,15 @@ class AskScreen:
         fetch: fetches one note whole.
         open_note: shows it, on the terminal that the screen has left meanwhile.
         color: whether the terminal may have colours.
+
+    Attributes:
+        notices: what the answers told besides, each of which is told once.
     """
 
     def __init__(self, search: Search, fetch: Fetch, open_note: Open, *, color: bool) -> None:
         self._search, self._fetch, self._open_note = search, fetch, open_note
         self._view = AskView()
+        self.notices: list[Notice] = []
         self._searching: asyncio.Task[None] | None = None
         self._typed = Buffer(multiline=False, on_text_changed=self._changed)
         self._application: Application[None] = Application(
@@ -90,7 +95,9 @@ class AskScreen:
         self._view.talk = "searching …"
         self._application.invalidate()
         try:
-            self._view.show(await self._search(text))
+            found = await self._search(text)
+            self.notices += found.notices
+            self._view.show(found)
         except GraftError as error:
             self._view.talk = error.message
         self._application.invalidate()
@@ -104,6 +111,7 @@ class AskScreen:
     async def _open(self, note_id: str) -> None:
         try:
             note = await self._fetch(note_id)
+            self.notices += note.notices
             await run_in_terminal(lambda: self._open_note(note))
         except GraftError as error:
             self._view.talk = error.message

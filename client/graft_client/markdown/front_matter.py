@@ -77,16 +77,21 @@ def split(text: str, *, title_as_typed: bool = False) -> Parts:
             would end at a ``#`` and refuse for a colon.
 
     Raises:
-        InputError: the head is no YAML, names a field twice, or holds values within values.
+        InputError: the head is no YAML, names a field twice, holds values within values, or is too
+            long.
     """
     text = text.removeprefix("\ufeff")
     if not text.startswith(f"{MARK}\n"):
         # Written by another system, or by hand there.
         text = text.replace("\r\n", "\n")
-    lines = text[: FRONT_MATTER_CHARS_MAX + len(MARK)].split("\n")
+    lines = text[:FRONT_MATTER_CHARS_MAX].split("\n")
     if lines[0].rstrip() != MARK:
         return Parts(body=text)
     end = next((n for n, line in enumerate(lines) if n and line.rstrip() in _ENDS), 0)
+    if not end and len(text) > FRONT_MATTER_CHARS_MAX:
+        raise InputError(
+            f"the front matter has no end within {FRONT_MATTER_CHARS_MAX:,} characters"
+        )
     if not end:
         return Parts(body=text)
     head = "\n".join(lines[1:end])

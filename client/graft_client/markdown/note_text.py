@@ -12,7 +12,7 @@ from graft_client.limits import (
     SOURCES_MAX,
     TITLE_CHARS_MAX,
 )
-from graft_client.markdown.front_matter import Field, Parts, Scalars, join, split
+from graft_client.markdown.front_matter import MARK, Field, Parts, Scalars, join, split
 from graft_client.markdown.headings import title_and_body
 from graft_client.requests import NewNote, parse_source
 from graft_client.results import KINDS, Kind, Note, Source
@@ -85,6 +85,8 @@ def read_note(text: str, name: str, *, draft: bool = False) -> ReadNote:
         InputError: it cannot be meant; the message has the line.
     """
     parts = split(text, title_as_typed=draft)
+    if draft and text.startswith(MARK) and not parts.has_head:
+        raise InputError("the front matter has no end; put a line of --- above the note's text")
     known = (*FIELDS, *CORRECTING) if draft else (*FIELDS, TAGS)
     unknown = tuple(each for each in parts.fields if each not in known)
     if draft and unknown:

@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -12,13 +13,14 @@ from prompt_toolkit.output import DummyOutput
 from tests.terminals import run_at_keyboard
 from tests.unit.client.conftest import Command
 from tests.unit.client.fake_memstore import FakeState
-from tests.unit.client.markdown.notes import note
+from tests.unit.client.markdown.notes import RECORDED, note
 
 from graft.memory.v1 import note_pb2, recall_service_pb2
 from graft_client.cli.ask_screen import AskScreen
 from graft_client.cli.ask_view import CHOSEN, AskView
 from graft_client.errors import GraftError
 from graft_client.history import GotNote, Uses
+from graft_client.notices import Notice
 from graft_client.results import Retrieved, RetrievedNote
 
 ENTER, DOWN, END = "\r", "\x1b[B", "\x03"
@@ -144,6 +146,21 @@ def test_enter_opens_the_note_that_is_chosen() -> None:
         await memory.until(lambda: bool(memory.opened))
 
     assert play(scene).opened == [f"{1:032x}"]
+
+
+def test_what_an_answer_tells_once_is_kept_for_the_end() -> None:
+    told = Notice(id="0" * 32, title="t", happened="rejected", event=7, at=RECORDED, successor=None)
+    screens: list[AskScreen] = []
+
+    async def scene(screen: AskScreen, memory: FakeMemory, keys: PipeInput) -> None:
+        screens.append(screen)
+        memory.answer = lambda _: replace(found("a"), notices=(told,))
+        keys.send_text("crane")
+        await memory.until(lambda: screen._view.found is not None)
+
+    play(scene)
+
+    assert screens[0].notices == [told]
 
 
 def test_a_search_that_fails_says_why_and_the_next_one_is_made() -> None:

@@ -142,6 +142,13 @@ def test_a_head_that_cannot_be_meant_is_refused_by_its_line(head: str, words: st
     assert words in refused.value.message
 
 
+def test_a_head_that_does_not_end_is_refused_where_it_is_long_or_a_draft_s() -> None:
+    with pytest.raises(InputError, match="no end within 262,144 characters"):
+        read_note("---\n" + "a rule, and text\n" * 20_000, "name")
+    with pytest.raises(InputError, match="put a line of --- above the note's text"):
+        read_note("---\ntitle: T\nsources:\n-\n\ntext", "name", draft=True)
+
+
 def test_values_that_refer_to_one_another_do_not_grow() -> None:
     bomb = "a: &a [x, x]\n" + "".join(f"{c}: &{c} [*{p}, *{p}]\n" for p, c in ("ab", "bc", "cd"))
 
