@@ -164,13 +164,18 @@ class AsyncGraft(AsyncCorrectCalls, AsyncReviewCalls, AsyncLogCalls):
         state: State = "active",
         since: datetime | None = None,
         scope: str | AllScopes = "",
+        bodies: bool = False,
         **instants: Unpack[AsOfFields],
     ) -> AsyncIterator[Note]:
-        """List notes, newest first, without bodies; pages are fetched as they are needed."""
+        """List notes, newest first; pages are fetched as they are needed."""
         choice = self._calls.read_scopes(scope)
         since_ms = 0 if since is None else to_milliseconds(since)
         listing = Listing(
-            keywords=tuple(keywords), state=state, since_ms=since_ms, instants=instants
+            keywords=tuple(keywords),
+            state=state,
+            since_ms=since_ms,
+            instants=instants,
+            bodies=bodies,
         )
         token = ""
         while True:

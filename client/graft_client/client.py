@@ -173,20 +173,26 @@ class Graft(CorrectCalls, ReviewCalls, LogCalls):
         state: State = "active",
         since: datetime | None = None,
         scope: str | AllScopes = "",
+        bodies: bool = False,
         **instants: Unpack[AsOfFields],
     ) -> Iterator[Note]:
-        """List notes, newest first, without bodies; pages are fetched as they are needed.
+        """List notes, newest first; pages are fetched as they are needed.
 
         Args:
             keywords: only notes that carry all of them.
             state: only notes in this state.
             since: only notes stored at or after this instant.
             scope: only this scope, or `ALL_SCOPES`; empty: the default ones.
+            bodies: give them whole, for a copy; it counts as no use of them.
         """
         choice = self._calls.read_scopes(scope)
         since_ms = 0 if since is None else to_milliseconds(since)
         listing = Listing(
-            keywords=tuple(keywords), state=state, since_ms=since_ms, instants=instants
+            keywords=tuple(keywords),
+            state=state,
+            since_ms=since_ms,
+            instants=instants,
+            bodies=bodies,
         )
         token = ""
         while True:

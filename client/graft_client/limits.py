@@ -61,6 +61,10 @@ NOTICES_TOLD_MAX = 10
 SESSIONS_NAMED_MAX = 20
 AGENT_FILE_BYTES_MAX = 32 << 20
 AGENT_FILE_DEPTH_MAX = 200
+FRONT_MATTER_CHARS_MAX = 1 << 18
+MARKDOWN_FILE_BYTES_MAX = 4 << 20
+MARKDOWN_FILES_MAX = 10_000
+MARKDOWN_DEPTH_MAX = 32
 
 # A line of a .jsonl file holds one note as JSON, where a byte may take six (\u00XX).
 LINE_BYTES_MAX = 8 << 20
@@ -152,6 +156,15 @@ LIMITS: tuple[Limit, ...] = (
     Limit(
         "configuration file of an agent that `graft setup` changes",
         f"{AGENT_FILE_BYTES_MAX >> 20} MiB, {AGENT_FILE_DEPTH_MAX} values within one another",
+    ),
+    Limit(
+        "Markdown file of `import-md`",
+        f"{MARKDOWN_FILE_BYTES_MAX >> 20} MiB, of which the front matter has at most"
+        f" {FRONT_MATTER_CHARS_MAX:,} characters",
+    ),
+    Limit(
+        "files of one `import-md`",
+        f"{MARKDOWN_FILES_MAX:,}, in folders at most {MARKDOWN_DEPTH_MAX} deep",
     ),
     Limit("sources that are told of at once", f"{FINDINGS_MAX}"),
     Limit(

@@ -56,6 +56,7 @@ class Listing:
         since_ms: only notes stored at or after this instant; 0: all.
         page_notes: notes in a page; 0: the service's own figure.
         instants: that it looks back to.
+        bodies: give the notes whole.
     """
 
     keywords: tuple[str, ...] = ()
@@ -63,6 +64,7 @@ class Listing:
     since_ms: int = 0
     page_notes: int = 0
     instants: AsOfFields = field(default_factory=AsOfFields)
+    bodies: bool = False
 
 
 def insert(
@@ -133,13 +135,14 @@ def list_page(
             page_size=listing.page_notes,
             page_token=page_token,
             as_of=as_of(listing.instants),
+            with_bodies=listing.bodies,
         )
     return Operation(
         path=f"{NOTES}/ListNotes",
         request=request,
         reply=notes_service_pb2.ListNotesResponse,
         read=lambda reply: Page(
-            notes=tuple(replies.note(note, with_body=False) for note in reply.notes),
+            notes=tuple(replies.note(note, with_body=listing.bodies) for note in reply.notes),
             next_page_token=reply.next_page_token,
         ),
     )

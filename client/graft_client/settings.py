@@ -49,6 +49,14 @@ ENVIRONMENT_ONLY = (
         variable=DATABASE_KEY_VARIABLE,
         help="Refused: this build cannot encrypt, so a key must not seem to work.",
     ),
+    EnvironmentVariable(
+        variable="VISUAL",
+        help="Editor of `graft note` and `graft edit`; default: EDITOR, else nano or vi.",
+    ),
+    EnvironmentVariable(variable="EDITOR", help="Editor where VISUAL names none."),
+    EnvironmentVariable(
+        variable="PAGER", help="Pager of `graft open` and `graft ask`; default: less; empty: none."
+    ),
     EnvironmentVariable(variable="NO_COLOR", help="Any value: no colours."),
 )
 

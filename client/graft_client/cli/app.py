@@ -19,12 +19,16 @@ class Entry(NamedTuple):
 
 COMMANDS = {
     "insert": Entry("insert", "insert"),
+    "note": Entry("compose", "note"),
+    "edit": Entry("compose", "edit"),
     "query": Entry("recall", "query"),
+    "ask": Entry("ask", "ask"),
     "retrieve": Entry("recall", "retrieve"),
     "explore": Entry("graph", "explore"),
     "classify": Entry("graph", "classify"),
     "explain": Entry("explain", "explain"),
     "misses": Entry("misses", "misses"),
+    "open": Entry("open_note", "open_note"),
     "get": Entry("notes", "get"),
     "list": Entry("notes", "list_notes"),
     "supersede": Entry("lifecycle", "supersede"),
@@ -43,6 +47,8 @@ COMMANDS = {
     "delete": Entry("notes", "delete"),
     "maintain": Entry("maintain", "maintain"),
     "consolidate": Entry("maintain", "consolidate"),
+    "export-md": Entry("export_md", "export_md"),
+    "import-md": Entry("import_md", "import_md"),
     "log": Entry("log", "log"),
     "stats": Entry("notes", "stats"),
     "reindex": Entry("profiles", "reindex"),
@@ -58,6 +64,7 @@ COMMANDS = {
     "hook": Entry("hook", "hook"),
     "config": Entry("config", "config"),
     "completion": Entry("completion", "completion"),
+    "man": Entry("man", "man"),
     "demo": Entry("demo", "demo"),
 }
 

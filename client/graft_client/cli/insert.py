@@ -12,15 +12,15 @@ import click
 from graft_client.cli.batch import read_notes
 from graft_client.cli.inputs import STDIN, TIME, complete_file, read_text
 from graft_client.cli.options import GraftCommand
-from graft_client.cli.output import Output, ProgressLine, printable
-from graft_client.cli.recall import talk_degraded
+from graft_client.cli.output import ProgressLine, printable
+from graft_client.cli.saved import say_pending, write_saved
 from graft_client.cli.session import Session, with_session
 from graft_client.cli.waiting import model_shown
-from graft_client.cli.words import count_of, where_saved
+from graft_client.cli.words import count_of
 from graft_client.errors import GraftError, InputError
 from graft_client.limits import BODY_BYTES_MAX
 from graft_client.requests import NewNote, parse_source
-from graft_client.results import KINDS, Inserted, Kind, short_id
+from graft_client.results import KINDS, Kind
 
 
 @click.command(cls=GraftCommand)
@@ -96,7 +96,7 @@ def insert(session: Session, /, *, wait: bool, jsonl: str | None, **options: Any
         note = _note(**options)
         with model_shown(session):
             inserted = session.graft.insert_note(note, wait=wait)
-        _write_inserted(session.output, inserted)
+        write_saved(session.output, inserted)
         return
     if any(options[name] for name in options if name not in {"kind", "candidate"}):
         raise InputError("--jsonl takes everything from its lines; leave the other options out")
@@ -141,61 +141,6 @@ def _reason(*, supersedes: str, restore: bool, **_: Any) -> str:
     return "saved again" if restore else ""
 
 
-def _outcome(inserted: Inserted) -> str:
-    """Say in a line what became of a note."""
-    name, scope = short_id(inserted.id), printable(inserted.scope)
-    if inserted.restored:
-        return f"restored {name} in {scope}"
-    if inserted.recalled:
-        return f"not saved: it only retells a piece of {name}, which this session was given"
-    if inserted.duplicate:
-        return f"already there: {name} in {scope}"
-    if inserted.trust == "held":
-        return f"held {name}: its words are those of a rejected note, so only its id shows it"
-    saved = f"saved {name} to {printable(where_saved(inserted.scope))}"
-    if inserted.trust == "candidate" and not inserted.proposal:
-        return f"{saved}; as a candidate, at most a WEAK answer until a reviewer approves"
-    return saved
-
-
-def _write_inserted(output: Output, inserted: Inserted) -> None:
-    if output.as_json:
-        output.record(inserted)
-        return
-    output.line(_outcome(inserted))
-    _write_corrected(output, inserted)
-    for each in inserted.similar:
-        alike = "the same text" if each.similarity >= 1 else f"{each.similarity:.0%} alike"
-        output.line(f"  similar: {short_id(each.id)}  {printable(each.title)} ({alike})")
-    if inserted.answers:
-        output.line(f"  answers {count_of(inserted.answers, 'earlier question')} (graft misses)")
-    if inserted.uncovered_from_char is not None:
-        output.say(
-            f"graft: the body is long; from character {inserted.uncovered_from_char:,} on it is"
-            " found by its words alone"
-        )
-    if inserted.degraded:
-        talk_degraded(output, inserted.degraded)
-    else:
-        _say_pending(output, inserted.pending)
-
-
-def _write_corrected(output: Output, inserted: Inserted) -> None:
-    """Say what it means for the note that it corrects, or might."""
-    if inserted.recalled:
-        output.say(
-            f"graft: if it corrects that note: graft insert --supersedes {short_id(inserted.id)}"
-        )
-    if inserted.superseded:
-        event = inserted.superseded_event
-        output.line(f"  supersedes {short_id(inserted.superseded)} (graft undo {event})")
-    if inserted.proposal:
-        output.line(
-            f"  as a candidate: a reviewer verified the note that it corrects, and finds it as item"
-            f" {inserted.proposal} (graft review show {inserted.proposal})"
-        )
-
-
 def _insert_lines(session: Session, notes: Iterator[NewNote], *, wait: bool) -> None:
     stored = duplicates = answers = pending = 0
     scopes: dict[str, None] = {}
@@ -224,12 +169,7 @@ def _insert_lines(session: Session, notes: Iterator[NewNote], *, wait: bool) -> 
         session.output.line(f"saved {count_of(stored, 'note')}{where}{there}")
         if answers:
             session.output.line(f"  answers {count_of(answers, 'earlier question')} (graft misses)")
-        _say_pending(session.output, pending)
-
-
-def _say_pending(output: Output, pending: int) -> None:
-    if pending:
-        output.say(f"graft: {count_of(pending, 'text')} still to embed, in the background")
+        say_pending(session.output, pending)
 
 
 @contextmanager

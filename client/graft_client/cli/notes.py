@@ -10,6 +10,7 @@ from graft_client.cli.bulk_delete import Bulk, delete_by_keyword
 from graft_client.cli.inputs import TIME, confirm, looking_back
 from graft_client.cli.options import GraftCommand
 from graft_client.cli.output import printable
+from graft_client.cli.rendered import markdown_of
 from graft_client.cli.session import Session, with_session
 from graft_client.cli.words import (
     day_and_time,
@@ -50,8 +51,7 @@ def get(session: Session, note_id: str, markdown: bool, instants: AsOfFields) ->
     if output.as_json:
         output.record(note)
     elif markdown:
-        end = "" if not note.body or note.body.endswith("\n") else "\n"
-        output.text(f"# {note.title}\n" + (f"\n{note.body}{end}" if note.body else ""))
+        output.text(markdown_of(note))
     else:
         output.quote(note.title, bold=True)
         write_facts(output, note)

@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import shutil
 import sys
 import unicodedata
 from collections.abc import Callable, Iterable, Sequence
@@ -13,6 +14,7 @@ from typing import TextIO
 import click
 
 from graft_client.cli.exits import PIPE_CLOSED
+from graft_client.cli.tables import print_table
 from graft_client.errors import GraftError
 from graft_client.json_output import as_json
 from graft_client.settings import wants_color
@@ -68,6 +70,10 @@ class Output:
         shown = printable(text, multiline=True) if self.terminal else text
         self._write(shown, end="")
 
+    def rendered(self, text: str) -> None:
+        """Write what was set for the terminal already, with colours of ours in it."""
+        self._write(text, end="")
+
     def say(self, text: str) -> None:
         """Talk to a person: a line on stderr, unless quiet or for programs."""
         if not self.quiet:
@@ -87,16 +93,12 @@ class Output:
             for row in rows:
                 self._write("\t".join(printable(cell) for cell in row))
             return
-        from rich.console import Console  # noqa: PLC0415 - 50 ms that only tables are worth
-        from rich.table import Table  # noqa: PLC0415
-        from rich.text import Text  # noqa: PLC0415
-
-        table = Table(box=None, pad_edge=False, header_style="bold", show_edge=False)
-        for header in headers:
-            table.add_column(header, overflow="fold")
-        for row in rows:
-            table.add_row(*(Text(printable(cell)) for cell in row))
-        Console(file=self._data, no_color=not self.color, highlight=False).print(table)
+        shown = [[printable(cell) for cell in row] for row in rows]
+        try:
+            columns = shutil.get_terminal_size().columns
+            print_table(self._data, headers, shown, width=columns, color=self.color)
+        except OSError as error:
+            raise self._unwritable(error) from error
 
     def _json(self, value: object) -> str:
         """Put a value as JSON whose text steers no terminal: what could is an escape there."""
@@ -108,12 +110,16 @@ class Output:
         try:
             # With color click takes nothing out: what is written to a file is what was saved.
             click.echo(text + end, file=self._data, color=True, nl=False)
-        except BrokenPipeError:
-            # Nothing can be written any more, and the interpreter must not complain at its end.
-            os.dup2(os.open(os.devnull, os.O_WRONLY), self._data.fileno())
-            raise click.exceptions.Exit(PIPE_CLOSED) from None
         except OSError as error:
-            raise GraftError(f"stdout cannot be written: {error.strerror}") from error
+            raise self._unwritable(error) from error
+
+    def _unwritable(self, error: OSError) -> Exception:
+        """Say why nothing can be written; where nobody reads any more, it is no failure to tell."""
+        if not isinstance(error, BrokenPipeError):
+            return GraftError(f"stdout cannot be written: {error.strerror}")
+        # The interpreter must not complain at its end.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), self._data.fileno())
+        return click.exceptions.Exit(PIPE_CLOSED)
 
 
 def talk(text: str) -> None:

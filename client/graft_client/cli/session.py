@@ -84,6 +84,11 @@ class Session:
         """The profile that was named on the command line; empty when none was."""
         return str(self._given.get("profile") or "")
 
+    @property
+    def chosen_scope(self) -> str:
+        """The scope that was named on the command line; empty when none was."""
+        return str(self._given.get("scope") or "")
+
     @cached_property
     def graft(self) -> "graft_client.Graft":
         """The memory; gRPC is loaded here and nowhere before."""

@@ -41,7 +41,7 @@ from graft_memstore.visibility import NEVER_SHOWN, View
 from graft_memstore.write.delete import DeleteOrder, DeleteOutcome, take_away
 from graft_memstore.write.identify import find_note
 from graft_memstore.write.insert import InsertedNote, Inserter, InsertOrder, InsertReply
-from graft_memstore.write.limits import PAGE_SIZE_DEFAULT, PAGE_SIZE_MAX
+from graft_memstore.write.limits import PAGE_SIZE_DEFAULT, PAGE_SIZE_MAX, PAGE_SIZE_WITH_BODIES_MAX
 from graft_memstore.write.validate import check_keyword_filter, check_scopes
 
 INSERTS_MAX = 40
@@ -147,9 +147,7 @@ class NotesServicer(notes_service_pb2_grpc.NotesServiceServicer):
         self, request: pb.ListNotesRequest, context: grpc.ServicerContext
     ) -> pb.ListNotesResponse:
         """Give a page of notes."""
-        if request.page_size > PAGE_SIZE_MAX:
-            raise BadFieldError("page_size", f"{request.page_size}; {PAGE_SIZE_MAX} at most")
-        count = request.page_size or PAGE_SIZE_DEFAULT
+        count = _page_size(request)
         looks_back, trust = as_of(request.as_of), trust_of(request.trust)
         if trust in NEVER_SHOWN:
             raise BadFieldError("trust", f"{trust} notes are never listed; get one by its id")
@@ -168,10 +166,13 @@ class NotesServicer(notes_service_pb2_grpc.NotesServiceServicer):
             page = page_of(wanted, request.page_token)
             # One more than asked for tells whether another page follows.
             notes = read_full_page(connection, page, now_ms=instants.now_ms, count_max=count + 1)
-        more = len(notes) > count
+            more, notes = len(notes) > count, notes[:count]
+            if request.with_bodies:
+                listed = [note.id for note in notes]
+                notes = read_full_notes(connection, listed, instants.known_at_ms)
         return pb.ListNotesResponse(
-            notes=[note_message(note, instants.condition(note.state)) for note in notes[:count]],
-            next_page_token=token_after(notes[count - 1], wanted) if more else "",
+            notes=[note_message(note, instants.condition(note.state)) for note in notes],
+            next_page_token=token_after(notes[-1], wanted) if more else "",
         )
 
     @override
@@ -244,6 +245,18 @@ class NotesServicer(notes_service_pb2_grpc.NotesServiceServicer):
         self, profile_name: str, context: grpc.ServicerContext
     ) -> AbstractContextManager[Profile[VectorIndex]]:
         return self._profiles.use(profile_name, Deadline.of_call(context).for_work())
+
+
+def _page_size(request: pb.ListNotesRequest) -> int:
+    """Return how many notes a page is to have.
+
+    Raises:
+        BadFieldError: more are wanted than a reply may carry.
+    """
+    most = PAGE_SIZE_WITH_BODIES_MAX if request.with_bodies else PAGE_SIZE_MAX
+    if request.page_size > most:
+        raise BadFieldError("page_size", f"{request.page_size}; {most} at most")
+    return request.page_size or min(PAGE_SIZE_DEFAULT, most)
 
 
 def _inserted(note: InsertedNote) -> pb.InsertedNote:

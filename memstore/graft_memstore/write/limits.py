@@ -28,5 +28,7 @@ BATCH_BYTES_MAX = 16 * 1024 * 1024
 SIMILAR_MAX = 3
 PAGE_SIZE_DEFAULT = 50
 PAGE_SIZE_MAX = 256
+PAGE_SIZE_WITH_BODIES_MAX = 32
+"""Together they stay below what a message may have, however long they are."""
 TIME_MS_MAX = 253_402_300_799_999
 """Last millisecond of the year 9999."""

@@ -1,7 +1,7 @@
 """A memstore without model, file or process: the protos' services over a dict, on a real socket."""
 
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from concurrent import futures
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -47,6 +47,7 @@ class FakeState:
     received: list[tuple[str, object]] = field(default_factory=list)
     metadata: list[dict[str, str]] = field(default_factory=list)
     failures: list[ServiceError | grpc.StatusCode] = field(default_factory=list)
+    refused_titles: dict[str, ServiceError] = field(default_factory=dict)
     query_reply: recall_service_pb2.QueryResponse = field(
         default_factory=lambda: recall_service_pb2.QueryResponse(hit=recall_service_pb2.HIT_MISS)
     )
@@ -111,6 +112,7 @@ class FakeMemstore(
         self, request: notes_service_pb2.InsertNoteRequest, context: grpc.ServicerContext
     ) -> notes_service_pb2.InsertNoteResponse:
         self.enter("InsertNote", request, context)
+        self._refuse_titles([request.note], context)
         return notes_service_pb2.InsertNoteResponse(note=self._insert(request.note))
 
     @override
@@ -118,6 +120,7 @@ class FakeMemstore(
         self, request: notes_service_pb2.InsertNotesRequest, context: grpc.ServicerContext
     ) -> notes_service_pb2.InsertNotesResponse:
         self.enter("InsertNotes", request, context)
+        self._refuse_titles(request.notes, context)
         return notes_service_pb2.InsertNotesResponse(
             notes=[self._insert(note) for note in request.notes]
         )
@@ -320,6 +323,13 @@ class FakeMemstore(
             if isinstance(failure, ServiceError):
                 refuse(context, failure)
             context.abort(failure, "words of the transport that nobody should read")
+
+    def _refuse_titles(
+        self, notes: Iterable[notes_service_pb2.NewNote], context: grpc.ServicerContext
+    ) -> None:
+        for note in notes:
+            if note.title in self.state.refused_titles:
+                refuse(context, self.state.refused_titles[note.title])
 
     def _insert(self, new: notes_service_pb2.NewNote) -> notes_service_pb2.InsertedNote:
         same = [

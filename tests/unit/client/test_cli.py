@@ -42,7 +42,8 @@ def test_help_version_and_completion_load_neither_grpc_nor_protobuf() -> None:
         "for arguments in (['--help'], ['insert', '--help'], ['--version'],"
         " ['profile', 'current'], ['config', 'path'], ['completion', 'zsh']):\n"
         "    assert run(arguments) == 0, arguments\n"
-        "heavy = ('grpc', 'google', 'rich', 'numpy', 'asyncio')\n"
+        "heavy = ('grpc', 'google', 'rich', 'numpy', 'asyncio', 'yaml', 'markdown_it',"
+        " 'prompt_toolkit', 'blake3')\n"
         "print([name for name in sys.modules if name.split('.')[0] in heavy], file=sys.stderr)\n"
     )
 

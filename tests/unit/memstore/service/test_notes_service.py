@@ -229,3 +229,28 @@ def test_an_unknown_profile_names_the_command_that_makes_it(stubs: Stubs) -> Non
 
     assert refusal.reason == "PROFILE_NOT_FOUND"
     assert "graft profile add work" in refusal.message
+
+
+def test_a_copy_of_all_notes_has_their_bodies_and_counts_as_no_use(stubs: Stubs) -> None:
+    for number in range(5):
+        insert(stubs, pb.NewNote(title=f"note {number}", body=f"body {number}"))
+    request = pb.ListNotesRequest(scope=EVERYWHERE, page_size=3, with_bodies=True)
+
+    first = stubs.notes.ListNotes(request, timeout=SECONDS)
+    request.page_token = first.next_page_token
+    second = stubs.notes.ListNotes(request, timeout=SECONDS)
+
+    bodies = [note.body for page in (first, second) for note in page.notes]
+    got = stubs.notes.GetNote(pb.GetNoteRequest(id=first.notes[0].id), timeout=SECONDS)
+    assert bodies == [f"body {number}" for number in reversed(range(5))]
+    assert second.next_page_token == ""
+    assert (got.uses.got, got.uses.strong) == (0, 0)
+
+
+def test_a_page_with_bodies_has_at_most_32_notes(stubs: Stubs) -> None:
+    request = pb.ListNotesRequest(scope=EVERYWHERE, page_size=33, with_bodies=True)
+
+    refusal = refusal_of(lambda: stubs.notes.ListNotes(request, timeout=SECONDS))
+
+    assert refusal.violations[0].field == "page_size"
+    assert "32 at most" in refusal.message

@@ -1,0 +1,1 @@
+"""Notes as Markdown files: how one is written, read, named and found."""
