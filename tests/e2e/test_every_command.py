@@ -86,13 +86,19 @@ config path
 completion bash
 man pages
 doctor
+project mark one --state open
+project status
+project reset --yes
 setup claude-code --dry-run --project
 !setup
 !ask
 demo
 stop
 """
-NO_JSON = {"mcp": "its standard output is the protocol's, which is JSON of another kind"}
+NO_JSON = {
+    "hook": "its standard output is what the agent reads, in the agent's own form",
+    "mcp": "its standard output is the protocol's, which is JSON of another kind",
+}
 
 TABLES = """
 list
@@ -107,6 +113,7 @@ log
 maintain status
 maintain scan
 maintain log
+project mark one
 profile list
 config show
 """
