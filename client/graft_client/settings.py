@@ -72,6 +72,7 @@ class Configuration:
         door: kind of program that calls, one of ``graft.wire.metadata.DOORS``.
         environ: the caller's environment; a service that is started gets a part of it.
         bound_scopes: scopes that no call looks beyond, whatever it asks; empty: it is not bound.
+        agent: what the agent that calls names itself; empty where there is none.
     """
 
     home: Home
@@ -80,6 +81,7 @@ class Configuration:
     door: str
     environ: Mapping[str, str]
     bound_scopes: tuple[str, ...] = ()
+    agent: str = ""
 
     @property
     def profile(self) -> str:
@@ -109,7 +111,13 @@ class Configuration:
     def metadata(self, build: str) -> tuple[tuple[str, str], ...]:
         """Give the metadata of every call; *build* is this program's own."""
         session = self.environ.get(SESSION_VARIABLE, "")
-        told = CallMetadata(session=session, door=self.door, build=build, bound=self.bound_scopes)
+        told = CallMetadata(
+            session=session,
+            agent=self.agent,
+            door=self.door,
+            build=build,
+            bound=self.bound_scopes,
+        )
         return told.to_pairs()
 
 

@@ -14,6 +14,9 @@ _RFC3339 = re.compile(
     re.ASCII,
 )
 _LEAP_SECOND = 60
+_DURATION = re.compile(r"(\d{1,9})([mhdw])", re.ASCII)
+_UNITS = {"m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
+_DAY = re.compile(r"\d{4}-\d\d-\d\d", re.ASCII)
 
 
 def parse_time(text: str) -> datetime:
@@ -42,6 +45,31 @@ def parse_time(text: str) -> datetime:
         return _instant(match)
     except (ValueError, OverflowError) as error:
         raise InputError(f"{text!r} is no time on the calendar: {error}") from error
+
+
+def parse_since(text: str, now: datetime) -> datetime:
+    """Read a duration before *now* (``30d``, ``12h``, ``45m``, ``2w``), a day or an instant.
+
+    A day begins at midnight in UTC, as the days of what is counted do.
+
+    Raises:
+        InputError: *text* is none of these.
+    """
+    match = _DURATION.fullmatch(text.strip())
+    if match is not None:
+        try:
+            return now - timedelta(**{_UNITS[match[2]]: int(match[1])})
+        except OverflowError as error:
+            raise InputError(f"{text!r} is too long ago") from error
+    if _DAY.fullmatch(text.strip()):
+        return parse_time(f"{text.strip()}T00:00:00Z")
+    try:
+        return parse_time(text)
+    except InputError as error:
+        raise InputError(
+            f"{text!r} is neither a duration (30d, 12h, 45m, 2w), nor a day (2026-01-31), nor an"
+            " instant (2026-01-31T09:30:00Z)"
+        ) from error
 
 
 def to_milliseconds(instant: datetime) -> int:

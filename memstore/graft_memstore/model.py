@@ -328,12 +328,14 @@ class Caller:
     Attributes:
         actor: the role; the local socket gives "agent".
         session: the agent's session; empty where there is none.
+        agent: what it names itself; empty where it does not.
         door: cli, mcp, hook, web or library.
         bound: scopes that it cannot look beyond; empty: it is bound to none.
     """
 
     actor: str = "agent"
     session: str = ""
+    agent: str = ""
     door: str = "library"
     bound: tuple[str, ...] = ()
 

@@ -10,6 +10,8 @@ from collections.abc import Sequence
 import grpc
 
 from graft.memory.v1 import (
+    analytics_service_pb2,
+    analytics_service_pb2_grpc,
     audit_service_pb2,
     audit_service_pb2_grpc,
     daemon_service_pb2,
@@ -43,6 +45,7 @@ from graft_memstore.model import Trust
 from graft_memstore.recall.index import VectorIndex
 from graft_memstore.recall.similar import SimilarNotes
 from graft_memstore.review.reviewer import Reviewer, ReviewerParts
+from graft_memstore.service.analytics import AnalyticsServicer
 from graft_memstore.service.audit import AuditServicer
 from graft_memstore.service.daemon import DaemonParts, DaemonServicer
 from graft_memstore.service.given import Giving
@@ -69,6 +72,7 @@ SERVICE = "memstore"
 DOMAIN = "graft.memory"
 
 AUDIT = audit_service_pb2.DESCRIPTOR.services_by_name["AuditService"].full_name
+ANALYTICS = analytics_service_pb2.DESCRIPTOR.services_by_name["AnalyticsService"].full_name
 DAEMON = daemon_service_pb2.DESCRIPTOR.services_by_name["DaemonService"].full_name
 LIFECYCLE = lifecycle_service_pb2.DESCRIPTOR.services_by_name["LifecycleService"].full_name
 NOTES = notes_service_pb2.DESCRIPTOR.services_by_name["NotesService"].full_name
@@ -187,6 +191,9 @@ class Memstore:
         audit_service_pb2_grpc.add_AuditServiceServicer_to_server(
             AuditServicer(self.profiles), server
         )
+        analytics_service_pb2_grpc.add_AnalyticsServiceServicer_to_server(
+            AnalyticsServicer(self.profiles, self.upkeep.scribe), server
+        )
         profiles_service_pb2_grpc.add_ProfilesServiceServicer_to_server(
             ProfilesServicer(self.profiles, self.upkeep, self._settings.model_names), server
         )
@@ -217,6 +224,7 @@ class Memstore:
             PROFILES,
             UPKEEP,
             AUDIT,
+            ANALYTICS,
             DAEMON,
         )
         set_serving(control.health, names, serving=True)

@@ -33,6 +33,7 @@ retrieve one
 explore one
 classify --title one
 misses
+analytics
 list
 get {a}
 open {a}

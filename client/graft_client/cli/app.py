@@ -28,6 +28,7 @@ COMMANDS = {
     "classify": Entry("graph", "classify"),
     "explain": Entry("explain", "explain"),
     "misses": Entry("misses", "misses"),
+    "analytics": Entry("analytics", "analytics"),
     "open": Entry("open_note", "open_note"),
     "get": Entry("notes", "get"),
     "list": Entry("notes", "list_notes"),

@@ -69,7 +69,7 @@ def _answer(configuration: Configuration, event: str, agent: str, deadline: floa
 
     named = happened.session or configuration.environ.get(SESSION_VARIABLE, "")
     happened = replace(happened, session=named)
-    as_hook = replace(configuration, door="hook")
+    as_hook = replace(configuration, door="hook", agent=agent)
     return Hook(event=happened, configuration=as_hook, deadline=deadline).output()
 
 

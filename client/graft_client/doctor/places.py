@@ -12,7 +12,7 @@ from graft.wire.paths import SOCKET_NAME_BYTES_MIN, SOCKET_PATH_BYTES_MAX, Home
 from graft_client.results import Check
 from graft_client.settings import DATABASE_KEY_VARIABLE
 
-SCHEMA_NEWEST = 12
+SCHEMA_NEWEST = 13
 """The newest migration of the memstore that this program was installed with."""
 
 FILES_MAX = 2_000

@@ -29,6 +29,7 @@ class Memory:
     profile: str
     scopes: tuple[str, ...]
     session: str
+    agent: str
     deadline: float
     bound: bool = True
 
@@ -75,7 +76,10 @@ class Memory:
 
     def _ask(self, method: str, request: Message, reply: ReplyT) -> ReplyT:
         told = CallMetadata(
-            session=self.session, door=HOOK_DOOR, bound=self.scopes if self.bound else ()
+            session=self.session,
+            agent=self.agent,
+            door=HOOK_DOOR,
+            bound=self.scopes if self.bound else (),
         )
         path = f"/graft.memory.v1.{method}"
         answered = call(
@@ -108,6 +112,7 @@ def find_memory(configuration: Configuration, session: str, deadline: float) -> 
         profile=configuration.profile,
         scopes=choice.scopes,
         session=session,
+        agent=configuration.agent,
         deadline=deadline,
     )
 

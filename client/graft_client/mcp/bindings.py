@@ -3,7 +3,7 @@
 import asyncio
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from graft_client.async_client import AsyncGraft
 from graft_client.mcp.workspace import Workspace, workspace_among
@@ -46,8 +46,8 @@ class Bindings:
         self._named = named
         self._sessions: OrderedDict[str, _Session] = OrderedDict()
 
-    async def of(self, name: str, roots: Roots) -> Binding:
-        """Return the binding of session *name*; *roots* asks its client for open folders."""
+    async def of(self, name: str, agent: str, roots: Roots) -> Binding:
+        """Return the binding of session *name*; *roots* asks its client, *agent*, for folders."""
         session = self._sessions.setdefault(name, _Session())
         self._sessions.move_to_end(name)
         if len(self._sessions) > SESSIONS_MAX:
@@ -58,7 +58,8 @@ class Bindings:
                 workspace = self._named
                 if workspace is None:
                     workspace = workspace_among(await roots(), self._configuration.directory)
-                bound = workspace.bind(self._configuration, one_of_many=bool(name))
+                configuration = replace(self._configuration, agent=agent)
+                bound = workspace.bind(configuration, one_of_many=bool(name))
                 session.binding = Binding(
                     graft=AsyncGraft(configuration=bound), workspace=workspace
                 )

@@ -55,6 +55,14 @@ def author_of(client: types.InitializeRequestParams | None) -> str:
     """Return who a client says that it is, as notes name their author; empty for nobody."""
     if client is None:
         return ""
-    named = f"{client.client_info.name} {client.client_info.version}"
-    printable = "".join(each for each in named if each.isprintable())
+    return _in_one_line(f"{client.client_info.name} {client.client_info.version}")
+
+
+def agent_of(client: types.InitializeRequestParams | None) -> str:
+    """Return what a client calls itself, without its version; empty for nobody."""
+    return "" if client is None else _in_one_line(client.client_info.name)
+
+
+def _in_one_line(text: str) -> str:
+    printable = "".join(each for each in text if each.isprintable())
     return " ".join(printable.split())[:AUTHOR_CHARS_MAX]

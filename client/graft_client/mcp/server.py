@@ -25,7 +25,7 @@ from graft_client.mcp.arguments import Arguments
 from graft_client.mcp.bindings import Binding, Bindings
 from graft_client.mcp.catalogue import CATALOGUE, Spec
 from graft_client.mcp.prompts import PROMPTS
-from graft_client.mcp.protocol import author_of, prompt_of, refused, tool_of
+from graft_client.mcp.protocol import agent_of, author_of, prompt_of, refused, tool_of
 from graft_client.mcp.replies import note_reply
 from graft_client.mcp.tools import HANDLERS, Call
 from graft_client.mcp.workspace import Workspace, workspace_of
@@ -225,7 +225,8 @@ async def _bound(context: ServerRequestContext[Bindings]) -> Binding:
 
     request = context.request
     name = request.headers.get(SESSION_HEADER, "") if isinstance(request, Request) else ""
-    return await context.lifespan_context.of(name, roots)
+    agent = agent_of(context.session.client_params)
+    return await context.lifespan_context.of(name, agent, roots)
 
 
 async def cancelled_as_anyio_does(work: Awaitable[ResultT]) -> ResultT:

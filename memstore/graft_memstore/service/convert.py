@@ -98,7 +98,12 @@ _SOURCE_KIND_OF = {number: kind for kind, number in SOURCE_KINDS.items()}
 def caller_of(context: grpc.ServicerContext) -> Caller:
     """Read who calls; the local socket gives the role agent."""
     metadata = CallMetadata.read((pair[0], pair[1]) for pair in context.invocation_metadata() or ())
-    return Caller(session=metadata.session, door=metadata.door, bound=metadata.bound)
+    return Caller(
+        session=metadata.session,
+        agent=metadata.agent,
+        door=metadata.door,
+        bound=metadata.bound,
+    )
 
 
 def scope_filter_of(message: note_pb2.ScopeFilter) -> ScopeFilter:

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from graft.memory.v1 import (
+    analytics_service_pb2,
     audit_service_pb2,
     daemon_service_pb2,
     lifecycle_service_pb2,
@@ -21,6 +22,7 @@ from graft.memory.v1 import (
 )
 
 _MODULES = (
+    analytics_service_pb2,
     audit_service_pb2,
     daemon_service_pb2,
     lifecycle_service_pb2,
@@ -132,6 +134,10 @@ _PASSAGES = {
         "AddProfile": _CLOSED,
         "StartReindex": _CLOSED,
         "GetReindex": _CLOSED,
+    },
+    "AnalyticsService": {
+        "GetAnalytics": _OPEN,
+        "ClearAnalytics": _CLOSED,
     },
     "DaemonService": {
         "GetStatus": Passage(hides=("pending", "erasing", "profiles")),

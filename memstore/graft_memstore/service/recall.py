@@ -13,7 +13,6 @@ from typing_extensions import override
 from graft.memory.v1 import note_pb2, recall_service_pb2_grpc
 from graft.memory.v1 import recall_service_pb2 as pb
 from graft.wire.errors import BadFieldError, ModelNotReadyError, StoppingError
-from graft.wire.metadata import HOOK_DOOR
 from graft_memstore.deadline import Deadline
 from graft_memstore.embedding import (
     Embedder,
@@ -135,8 +134,9 @@ class RecallServicer(recall_service_pb2_grpc.RecallServiceServicer):
                 receipt=with_outlook(receipt, outlook, caller),
                 question=asked.question,
                 vector_model=asked.vector_model,
-                # What a person types to an agent is no question that a note should answer.
-                wanted=caller.door != HOOK_DOOR,
+                caller=caller,
+                service_ms=(self._seconds() - began) * MS_IN_SECOND,
+                embed_ms=embedded.seconds * MS_IN_SECOND,
             )
             kept = self._hand_over(profile.name, answered)
             # Without a receipt nobody could end the answer.

@@ -12,12 +12,14 @@ from dataclasses import dataclass, replace
 from itertools import islice
 
 from graft.wire.errors import AmbiguousIdError, ReceiptNotFoundError, ServiceError
+from graft.wire.metadata import HOOK_DOOR
 from graft_memstore.gate import Hit
-from graft_memstore.model import ModelRole, NoteId, ReceiptId
+from graft_memstore.model import Caller, ModelRole, NoteId, ReceiptId
 from graft_memstore.recall.answer import Question
 from graft_memstore.recall.index import VectorIndex, index_of
 from graft_memstore.recall.receipt import Receipt, decode_receipt, encode_receipt
 from graft_memstore.recall.withheld import find_withheld
+from graft_memstore.store.answers import ALL_SCOPES, GivenAnswer, insert_answers
 from graft_memstore.store.database import Connection
 from graft_memstore.store.misses import MissVector, delete_old_misses
 from graft_memstore.store.models import read_model
@@ -51,13 +53,17 @@ class Answered:
     Attributes:
         question: as it was asked, with its vector and its time.
         vector_model: identity of the model that made the vector; empty without one.
-        wanted: somebody asked in so many words, so that an answer is missed where there is none.
+        caller: who asked. What a person types to an agent, which its hook asks about, is no
+            question that a note should answer, so that none is missed where there is none.
+        service_ms: milliseconds that the answer took, *embed_ms* of them in the embedder.
     """
 
     receipt: Receipt
     question: Question
     vector_model: str
-    wanted: bool = True
+    caller: Caller
+    service_ms: float
+    embed_ms: float
 
 
 class Scribe:
@@ -239,11 +245,13 @@ class Scribe:
 
         def write(transaction: Transaction) -> None:
             _store(transaction, receipts, missed, confirmed)
+            insert_answers(transaction.connection, given)
             write_page(transaction, page)
 
         try:
             with self._profile.snapshot() as connection:
                 receipts = self._completed(connection, batch)
+            given = [_given_answer(each) for each in batch]
             missed = [each for each in batch if self.keeps_misses and _missed(each)]
             confirmed = self._confirmations.take(but_of=set(self._waiting))
             self._profile.write(write)
@@ -309,7 +317,23 @@ def receipt_not_found(piece: str) -> ReceiptNotFoundError:
 
 def _missed(answered: Answered) -> bool:
     missed = answered.receipt.hit is Hit.MISS and not answered.question.looks_back
-    return missed and answered.wanted
+    return missed and answered.caller.door != HOOK_DOOR
+
+
+def _given_answer(answered: Answered) -> GivenAnswer:
+    receipt, scopes = answered.receipt, answered.question.scope.scopes
+    best = next(iter(receipt.looked_at), None)
+    return GivenAnswer(
+        at_ms=receipt.at_ms,
+        scope=scopes[0] if scopes else ALL_SCOPES,
+        door=answered.caller.door,
+        agent=answered.caller.agent,
+        hit=receipt.hit,
+        note_id=best.note_id if best is not None and receipt.hit is not Hit.MISS else None,
+        degraded=bool(receipt.degraded),
+        service_ms=answered.service_ms,
+        embed_ms=answered.embed_ms,
+    )
 
 
 def _store(

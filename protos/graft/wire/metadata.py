@@ -15,6 +15,7 @@ DOORS = ("cli", "mcp", HOOK_DOOR, "web", "library")
 SESSION_KEY = "graft-session"
 DOOR_KEY = "graft-door"
 PROTOCOL_KEY = "graft-protocol"
+AGENT_KEY = "graft-agent"
 REVIEWER_KEY = "graft-reviewer"
 BOUND_SCOPE_KEY = "graft-bound-scope"
 """Once for each scope that the caller is bound to; never cut, since that would be another scope."""
@@ -26,6 +27,7 @@ class CallMetadata:
 
     Attributes:
         session: the agent's session; empty where there is none.
+        agent: what the agent that calls names itself; empty where there is none, or it does not.
         door: the kind of program, one of `DOORS`; "library" when nobody said.
         protocol: protocol number; 0 when nobody said.
         build: build of the caller, see `graft.wire.build`; empty when nobody said.
@@ -34,6 +36,7 @@ class CallMetadata:
     """
 
     session: str = ""
+    agent: str = ""
     door: str = "library"
     protocol: int = PROTOCOL_NUMBER
     build: str = ""
@@ -45,6 +48,8 @@ class CallMetadata:
         pairs = [(DOOR_KEY, self.door), (PROTOCOL_KEY, f"{self.protocol};{self.build}")]
         if self.session:
             pairs.append((SESSION_KEY, self.session))
+        if self.agent:
+            pairs.append((AGENT_KEY, self.agent))
         if self.reviewer:
             pairs.append((REVIEWER_KEY, self.reviewer))
         encoded = [(key, _encode(value)) for key, value in pairs]
@@ -63,6 +68,7 @@ class CallMetadata:
         door = found.get(DOOR_KEY, "library")
         return cls(
             session=found.get(SESSION_KEY, ""),
+            agent=found.get(AGENT_KEY, ""),
             door=door if door in DOORS else "library",
             protocol=int(number)
             if number.isdecimal() and len(number) <= PROTOCOL_DIGITS_MAX

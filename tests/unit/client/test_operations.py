@@ -5,6 +5,7 @@ from typing import Any, get_args
 import pytest
 
 from graft.memory.v1 import (
+    analytics_service_pb2,
     audit_service_pb2,
     daemon_service_pb2,
     lifecycle_service_pb2,
@@ -18,6 +19,7 @@ from graft.memory.v1 import (
     upkeep_service_pb2,
 )
 from graft_client import (
+    analytics_operations,
     audit_operations,
     gate_operations,
     lifecycle_operations,
@@ -54,6 +56,7 @@ SERVICES = {
         method.output_type.full_name,
     )
     for module in (
+        analytics_service_pb2,
         audit_service_pb2,
         daemon_service_pb2,
         lifecycle_service_pb2,
@@ -118,6 +121,8 @@ def every_operation() -> list[Operation]:  # type: ignore[type-arg] # of all kin
         operations.get_reindex("p"),
         operations.status("/s"),
         operations.load_model("p"),
+        analytics_operations.analytics("p", USER, since_ms=0),
+        analytics_operations.clear_analytics("p", USER, request_id="r"),
         operations.stop(only_if_idle=True),
         operations.check_profile("p"),
         gate_operations.measure_gate("p", apply=False),

@@ -8,6 +8,7 @@ import pytest
 from tests.unit.memstore.room import Room
 
 from graft.memory.v1 import (
+    analytics_service_pb2_grpc,
     audit_service_pb2_grpc,
     daemon_service_pb2_grpc,
     lifecycle_service_pb2_grpc,
@@ -24,6 +25,7 @@ from graft.wire.models import RegistryError
 from graft.wire.server import Activity, build_server
 from graft_memstore.embedder_process import EmbedderReport
 from graft_memstore.serve import NOT_USE
+from graft_memstore.service.analytics import AnalyticsServicer
 from graft_memstore.service.audit import AuditServicer
 from graft_memstore.service.daemon import DaemonParts, DaemonServicer
 from graft_memstore.service.given import Giving
@@ -67,6 +69,7 @@ class Stubs:
     review: review_service_pb2_grpc.ReviewServiceStub
     recall: recall_service_pb2_grpc.RecallServiceStub
     audit: audit_service_pb2_grpc.AuditServiceStub
+    analytics: analytics_service_pb2_grpc.AnalyticsServiceStub
     profiles: profiles_service_pb2_grpc.ProfilesServiceStub
     daemon: daemon_service_pb2_grpc.DaemonServiceStub
     process: FakeProcess
@@ -132,6 +135,7 @@ def stubs(room: Room) -> Iterator[Stubs]:
             review=review_service_pb2_grpc.ReviewServiceStub(channel),
             recall=recall_service_pb2_grpc.RecallServiceStub(channel),
             audit=audit_service_pb2_grpc.AuditServiceStub(channel),
+            analytics=analytics_service_pb2_grpc.AnalyticsServiceStub(channel),
             profiles=profiles_service_pb2_grpc.ProfilesServiceStub(channel),
             daemon=daemon_service_pb2_grpc.DaemonServiceStub(channel),
             sources=sources_service_pb2_grpc.SourcesServiceStub(channel),
@@ -167,6 +171,9 @@ def _add_note_services(server: grpc.Server, room: Room) -> None:
     )
     scopes_service_pb2_grpc.add_ScopesServiceServicer_to_server(
         ScopesServicer(room.profiles, room.reviewer), server
+    )
+    analytics_service_pb2_grpc.add_AnalyticsServiceServicer_to_server(
+        AnalyticsServicer(room.profiles, room.upkeep.scribe), server
     )
     upkeep_service_pb2_grpc.add_UpkeepServiceServicer_to_server(
         UpkeepServicer(room.profiles, room.reviewer, sweeping=False), server

@@ -45,7 +45,14 @@ def answered(receipt_id: str, *, text: str = "q", probability: float = 0.5) -> A
         looked_at=(),
     )
     question = Question(said=understand(text), vector=None, prior=NOTHING, scope=USER, now_ms=1)
-    return Answered(receipt=receipt, question=question, vector_model="")
+    return Answered(
+        receipt=receipt,
+        question=question,
+        vector_model="",
+        caller=AGENT,
+        service_ms=3.0,
+        embed_ms=1.0,
+    )
 
 
 @pytest.fixture
