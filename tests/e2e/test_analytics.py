@@ -1,4 +1,4 @@
-"""`graft analytics` on real services: what was asked through all doors, shown, written, forgotten."""
+"""`graft analytics` on real services: what was asked is shown, written as a page, forgotten."""
 
 import json
 from pathlib import Path
