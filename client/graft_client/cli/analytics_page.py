@@ -129,7 +129,9 @@ def _chart(bars: Sequence[Bar]) -> str:
                 )
         told = f"{name}: {hits.strong} STRONG, {hits.weak} WEAK, {hits.miss} MISS"
         drawn.append(f"<g><title>{escape(told)}</title>{''.join(shapes)}</g>")
-    return _framed(drawn, bars, [f"{most * each / _GRID:g}" for each in range(_GRID + 1)])
+    return _framed(
+        "answers by day", drawn, bars, [f"{most * each / _GRID:g}" for each in range(_GRID + 1)]
+    )
 
 
 def _rates(bars: Sequence[Bar]) -> str:
@@ -146,10 +148,13 @@ def _rates(bars: Sequence[Bar]) -> str:
             f'<circle class="strong" cx="{x:.1f}" cy="{y:.1f}" r="3"><title>{told}</title></circle>'
         )
     line = f'<polyline class="rate" points="{" ".join(points)}"/>'
-    return _framed([line, *dots], bars, [f"{each / _GRID:.0%}" for each in range(_GRID + 1)])
+    return _framed(
+        "hit rate by day", [line, *dots], bars, [f"{each / _GRID:.0%}" for each in range(_GRID + 1)]
+    )
 
 
-def _framed(drawn: Iterable[str], bars: Sequence[Bar], marks: Sequence[str]) -> str:
+def _framed(label: str, drawn: Iterable[str], bars: Sequence[Bar], marks: Sequence[str]) -> str:
+    """Set a chart into its axes; *label* is what a screen reader calls it."""
     lines = []
     for place, mark in enumerate(marks):
         y = HEIGHT - BOTTOM - place * (HEIGHT - BOTTOM - 10) / (len(marks) - 1)
@@ -162,7 +167,7 @@ def _framed(drawn: Iterable[str], bars: Sequence[Bar], marks: Sequence[str]) -> 
         x = LEFT + place * _step(bars)
         lines.append(f'<text x="{x:.1f}" y="{HEIGHT - 8}">{escape(bars[place][0][:10])}</text>')
     return (
-        f'<svg viewBox="0 0 {WIDTH} {HEIGHT}" role="img">{_PATTERNS}'
+        f'<svg viewBox="0 0 {WIDTH} {HEIGHT}" role="img" aria-label="{label}">{_PATTERNS}'
         f"{''.join(lines)}{''.join(drawn)}</svg>"
     )
 
