@@ -133,6 +133,20 @@ def test_a_repository_gets_files_that_others_can_use(person: Shell) -> None:
     assert not (Path(person.environ["HOME"]) / ".claude.json").exists()
 
 
+def test_who_had_nothing_is_not_taken_anything_out_of(person: Shell) -> None:
+    before = files(person)
+    person.run("setup", "codex", "cursor", "--yes")
+
+    shown = person.run("setup", "--remove", "--yes")
+
+    told = dict(line.split(": ", 1) for line in shown.out.splitlines() if line[:1] != " ")
+    nothing = {name for name, what in told.items() if what.startswith("nothing to do")}
+    assert nothing == AGENTS - {"codex", "cursor"}
+    assert "codex is done" in shown.err
+    assert "gemini is done" not in shown.err
+    assert files(person) == before
+
+
 def test_another_home_and_profile_are_taken_along(person: Shell, tmp_path: Path) -> None:
     home = tmp_path / "other home"
 

@@ -76,7 +76,7 @@ def plan_removing(
 ) -> Plan:
     """Plan what takes *targets* out again, but for files that agents not *leaving* use as well."""
     try:
-        changes = tuple(_removing(target, ledger, leaving) for target in targets)
+        changes = tuple(_removing(agent, target, ledger, leaving) for target in targets)
     except FileProblemError as error:
         return Plan(agent=agent, problem=error.message)
     return Plan(agent=agent, changes=changes)
@@ -110,10 +110,12 @@ def _adding(target: Target, ledger: Ledger) -> Change:
     return _change(target, found, edited, made)
 
 
-def _removing(target: Target, ledger: Ledger, leaving: frozenset[str]) -> Change:
+def _removing(agent: str, target: Target, ledger: Ledger, leaving: frozenset[str]) -> Change:
     found = read(target.path)
     written = ledger.files.get(str(found.real))
-    if written is not None and written.agents - leaving:
+    # Whoever it was written for takes it out, the last of them.
+    others = written is not None and bool(written.agents) and agent not in written.agents
+    if written is not None and (others or written.agents - leaving):
         return Change(path=target.path, found=found, after=found.content)
     known, first = ledger.first(found.real, found.content)
     if known:

@@ -156,7 +156,7 @@ def _show(output: Output, plans: list["Plan"]) -> None:
                 }
             )
             continue
-        output.line(f"{plan.agent}: {_summary(plan)}", bold=True)
+        output.line(f"{plan.agent}: {_summary(plan, len(files))}", bold=True)
         for change in files:
             output.line(f"  {change.action} {change.path}")
             # What goes whole was shown when it came, and a skill is read in its own place.
@@ -167,10 +167,12 @@ def _show(output: Output, plans: list["Plan"]) -> None:
             output.say(f"graft: {remark}")
 
 
-def _summary(plan: "Plan") -> str:
+def _summary(plan: "Plan", files: int) -> str:
     if plan.problem:
         return plan.problem
-    return count_of(len(plan.work), "file") if plan.work else "nothing to do, it is as it should be"
+    if not plan.work:
+        return "nothing to do, it is as it should be"
+    return count_of(files, "file") if files else "nothing but files that were named above"
 
 
 def _ask(output: Output, plans: list["Plan"], *, yes: bool, remove: bool) -> None:
