@@ -5,11 +5,10 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import click
-from typing_extensions import override
 
 from graft_client.analytics_reports import SECONDS_PER_HIT, Analytics, HitCounts, NamedCounts
 from graft_client.cli.analytics_page import page_of, summary_of, total_of
-from graft_client.cli.inputs import confirm
+from graft_client.cli.inputs import SINCE, confirm
 from graft_client.cli.options import GraftCommand
 from graft_client.cli.output import Output, printable
 from graft_client.cli.session import Session, with_session
@@ -17,7 +16,6 @@ from graft_client.cli.words import count_of
 from graft_client.errors import GraftError, InputError
 from graft_client.json_output import as_json
 from graft_client.results import short_id
-from graft_client.times import parse_since
 from graft_client.whole_files import write_whole
 
 SECONDS_PER_HIT_MAX = 86_400
@@ -25,28 +23,10 @@ DAYS_SHOWN = 14
 """Days of the table that people read; --json and --html have all."""
 
 
-class SinceType(click.ParamType):  # type: ignore[type-arg]  # older click is not generic
-    """A duration before now, a day, or an RFC 3339 instant."""
-
-    name = "since"
-
-    @override
-    def convert(
-        self, value: object, param: click.Parameter | None, ctx: click.Context | None
-    ) -> datetime:
-        """Read *value*; what cannot be meant is refused with the reason."""
-        if isinstance(value, datetime):
-            return value
-        try:
-            return parse_since(str(value), datetime.now(UTC))
-        except InputError as error:
-            self.fail(error.message, param, ctx)
-
-
 @click.command(cls=GraftCommand)
 @click.option(
     "--since",
-    type=SinceType(),
+    type=SINCE,
     metavar="WHEN",
     help="Only from then on: 30d, 12h or 2w ago, a day (2026-01-31, in UTC) or an instant.",
 )

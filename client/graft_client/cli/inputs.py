@@ -2,7 +2,7 @@
 
 import sys
 from collections.abc import Callable
-from datetime import datetime
+from datetime import UTC, datetime
 from functools import wraps
 from pathlib import Path
 from typing import BinaryIO, TypeVar, cast
@@ -15,30 +15,35 @@ from graft_client.cli.output import Output
 from graft_client.cli.words import binary_size
 from graft_client.errors import BadFieldError, GraftError, InputError
 from graft_client.requests import AsOfFields
-from graft_client.times import parse_time
+from graft_client.times import parse_since, parse_time
 
 STDIN = "-"
 
 
-class TimeType(click.ParamType):  # type: ignore[type-arg]  # older click is not generic
-    """An RFC 3339 instant with an offset."""
+class InstantType(click.ParamType):  # type: ignore[type-arg]  # older click is not generic
+    """An instant, by whatever *read* takes for one."""
 
-    name = "time"
+    def __init__(self, name: str, read: Callable[[str], datetime]) -> None:
+        self.name = name
+        self._read = read
 
     @override
     def convert(
         self, value: object, param: click.Parameter | None, ctx: click.Context | None
     ) -> datetime:
-        """Read *value*; a naive time is refused with the reason."""
+        """Read *value*; what cannot be meant is refused with the reason."""
         if isinstance(value, datetime):
             return value
         try:
-            return parse_time(str(value))
+            return self._read(str(value))
         except InputError as error:
             self.fail(error.message, param, ctx)
 
 
-TIME = TimeType()
+TIME = InstantType("time", parse_time)
+"""An RFC 3339 instant with an offset."""
+SINCE = InstantType("since", lambda text: parse_since(text, datetime.now(UTC)))
+"""A duration before now, a day, or such an instant."""
 
 F = TypeVar("F", bound=Callable[..., object])
 
