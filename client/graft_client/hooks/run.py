@@ -10,7 +10,7 @@ from graft.memory.v1 import recall_service_pb2
 from graft_client.hooks import wording
 from graft_client.hooks.events import HookEvent
 from graft_client.hooks.memory import Memory, find_memory, working_in
-from graft_client.hooks.noticing import error_in, question_in
+from graft_client.hooks.noticing import error_in, question_in, went_well
 from graft_client.hooks.outputs import added, asked_at_the_end
 from graft_client.hooks.sessions import SessionStates
 from graft_client.settings import Configuration
@@ -69,7 +69,8 @@ class Hook:
     def _tool(self) -> str:
         error = error_in(self.event.tool_text, self.event.command, failed=self.event.failed)
         if not error:
-            self._went_well()
+            if went_well(self.event.command, failed=self.event.failed):
+                self._went_on()
             return ""
         memory = self._memory()
         if memory is None:
@@ -113,7 +114,7 @@ class Hook:
             state.solved = False
             states.write(session, state)
 
-    def _went_well(self) -> None:
+    def _went_on(self) -> None:
         states, session = self._states(), self.event.session
         state = states.read(session)
         if session and state.met_ms and not state.solved:
