@@ -1,5 +1,6 @@
 """Prompts that ask something and output that tells of an error are noticed, nothing else."""
 
+import json
 import time
 
 import pytest
@@ -49,13 +50,38 @@ def test_what_was_recalled_is_not_asked_about_again() -> None:
     assert error_in(fenced(["x"]), "make", failed=True) == ""
 
 
+FENCE = "-----00000000-----"
+
+
 def test_an_open_fence_goes_to_the_end_and_another_s_fence_is_no_end() -> None:
-    assert without_recalled("a\n-----00000000-----\nb\n-----11111111-----\nc") == "a\n"
-    assert without_recalled("a\r\n-----00000000-----\r\nb\r\n-----00000000-----\r\nc").strip() in {
-        "a\r\n\r\nc",
-        "a\r\n\nc",
-    }
+    assert without_recalled(f"a\n{FENCE}\nb\n-----11111111-----\nc") == "a\n"
+    assert without_recalled(f"a\r\n{FENCE}\r\nb\r\n{FENCE}\r\nc") == "a\r\n\r\nc"
     assert without_recalled("a ----- b") == "a ----- b"
+    assert without_recalled(f"a word on {FENCE} b") == f"a word on {FENCE} b"
+
+
+@pytest.mark.parametrize(
+    "before", ["    ", "> ", "\t> > ", "  12\t", " 7\u2192", "12: ", "| ", "# ", "- "]
+)
+def test_recalled_text_is_known_however_an_agent_quotes_it(before: str) -> None:
+    quoted = "".join(f"{before}{line}\n" for line in (FENCE, "why does it fail", FENCE))
+
+    assert "why" not in without_recalled(f"so\n{quoted}it said")
+    assert without_recalled(f"so\n{quoted}it said").endswith("it said")
+
+
+def test_recalled_text_is_known_in_json_and_where_its_end_was_cut_off() -> None:
+    told = json.dumps({"text": f"so\n{FENCE}\nwhy\n{FENCE}\nsaid"})
+
+    assert without_recalled(told) == '{"text": "so\\n\\nsaid"}'
+    assert "why" not in without_recalled(told.replace(f"{FENCE}\\nsaid", ""))
+    assert "why" not in without_recalled(f"so\n> {FENCE}\n> why")
+
+
+def test_what_stands_between_two_recalled_texts_is_kept() -> None:
+    fenced_one = f"{FENCE}\nb\n{FENCE}\n"
+
+    assert without_recalled(f"{fenced_one}my question\n{fenced_one}") == "\nmy question\n\n"
 
 
 @pytest.mark.parametrize(
