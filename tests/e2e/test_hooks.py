@@ -149,6 +149,33 @@ def test_an_error_in_a_tool_s_output_is_looked_up_by_its_signature(work: Shell) 
     assert own.out == ""
 
 
+def test_an_error_is_met_in_cursor_s_json_and_not_where_a_file_is_read(work: Shell) -> None:
+    note = work.insert("Sealed order batches cannot be read again", TRACEBACK, "--wait")["id"]
+    tool = {"tool_name": "Shell", "tool_input": {"command": "make import", "cwd": ""}, "cwd": ""}
+
+    read = hook(
+        work,
+        "post-tool",
+        "--agent",
+        "vscode",
+        tool_name="read_file",
+        tool_input={"filePath": "/src/import.log"},
+        tool_response=TRACEBACK,
+    )
+    met = hook(
+        work,
+        "post-tool",
+        "--agent",
+        "cursor",
+        **tool,
+        workspace_roots=[str(work.directory)],
+        tool_output=json.dumps({"output": TRACEBACK, "exitCode": 1}),
+    )
+
+    assert read.out == ""
+    assert note in json.loads(met.out)["additional_context"]
+
+
 def test_at_the_end_a_session_is_asked_once_to_save_what_it_found_out(work: Shell) -> None:
     work.insert(TITLE, "", "--wait")
     tool = {"tool_input": {"command": "make import"}}

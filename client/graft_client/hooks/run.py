@@ -67,6 +67,8 @@ class Hook:
         return self._tell(memory.query(question), met="this prompt")
 
     def _tool(self) -> str:
+        if not self.event.command:
+            return ""  # what is read or written with other tools is no work that fails
         error = error_in(self.event.tool_text, self.event.command, failed=self.event.failed)
         if not error:
             if went_well(self.event.command, failed=self.event.failed):
