@@ -17,6 +17,8 @@ from graft_client.settings import Configuration
 
 MS_IN_SECOND = 1_000
 SIGNATURE = "signature"
+TITLE_ALONE = " title"
+"""After the id of a note of which no more was told."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,9 +53,9 @@ class Hook:
 
     def _start(self) -> str:
         memory = self._memory()
+        if self.configuration.may_start and not (memory and memory.has_embedder()):
+            start_services(self.configuration)
         if memory is None:
-            if self.configuration.may_start:
-                start_services(self.configuration)
             return ""
         stats = memory.stats()
         counts = [(each.scope, each.notes) for each in stats.scopes]
@@ -101,10 +103,13 @@ class Hook:
         states, session = self._states(), self.event.session
         state = states.read(session)
         lines = wording.told_notices(answer.notices)
-        if answer.note.id and answer.note.id not in state.told:
+        in_full = answer.hit == recall_service_pb2.HIT_STRONG
+        # Of whom only the title was told, the note itself is still news.
+        told = answer.note.id if in_full else f"{answer.note.id}{TITLE_ALONE}"
+        if answer.note.id and not {answer.note.id, told}.intersection(state.told):
             lines.insert(0, wording.told_answer(answer, met=met))
             if session:
-                state.tell([answer.note.id])
+                state.tell([told])
                 states.write(session, state)
         return "\n".join(lines)
 
