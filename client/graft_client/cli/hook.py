@@ -22,6 +22,7 @@ MS_IN_SECOND = 1_000
 MARGIN_SECONDS = 0.02
 """Nothing is waited for so shortly before the end, so that what was found can still be told."""
 READ_BYTES = 1 << 16
+STARTS_SERVICES = "session-start"
 
 
 @click.command(
@@ -44,7 +45,9 @@ def hook(session: Session, event: str, agent: str) -> None:
     Example:
         graft hook prompt --agent claude-code < event.json
     """
-    began = time.monotonic() - _age_seconds()
+    began = time.monotonic()
+    if event != STARTS_SERVICES:  # which it is to do on a busy machine as well
+        began -= _age_seconds()
     # The settings lie in the home, which may be where nothing answers.
     with _ended_at(began + HOOK_MS_MAX / MS_IN_SECOND):
         configuration, _ = session.configured_with_what_is_good()
