@@ -210,7 +210,7 @@ def _told(path: Path) -> Iterator[None]:
         yield
     except OSError as error:
         raise GraftError(
-            f"{path} cannot be written: {error.strerror}; see: graft doctor"
+            f"{path} cannot be written: {error.strerror or error}; see: graft doctor"
         ) from error
 
 

@@ -1,9 +1,11 @@
 """Agents' hooks on real services: they tell what is known, once, and are never in the way."""
 
 import json
+import os
 import socket
 import subprocess
 import time
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -28,7 +30,9 @@ UNKNOWN = TRACEBACK.replace("OrderBatchError", "QuotaWindowError").replace("seal
 
 def hook(shell: Shell, kind: str, *arguments: str, **told: object) -> Finished:
     content = {"session_id": "s-1", "cwd": str(shell.directory), **told}
-    done = shell.run("hook", kind, *arguments, text=json.dumps(content))
+    # A busy machine takes its time, and here it is what is said that counts.
+    patient = replace(shell, environ={"GRAFT_HOOK_MS": "10000", **shell.environ})
+    done = patient.run("hook", kind, *arguments, text=json.dumps(content))
     assert done.status == 0
     return done
 
@@ -73,6 +77,27 @@ def test_a_session_start_alone_starts_both_services_and_waits_for_neither(work: 
         found = work.status()["embedder"]
         ready = found and found["state"]
     assert len(work.daemons("memstore")) == len(work.daemons("embedder")) == 1
+
+
+def test_a_session_start_starts_an_embedder_that_has_gone(noted: tuple[Shell, str]) -> None:
+    work, _ = noted
+    (embedder,) = work.daemons("embedder")
+    psutil.Process(embedder).kill()
+    psutil.wait_procs([psutil.Process(embedder)], SECONDS)
+
+    without = said(hook(work, "prompt", prompt=PROMPT))
+    started = said(hook(work, "session-start"))
+    end = time.monotonic() + SECONDS
+    while work.status()["embedder"]["state"] != "ready":
+        assert time.monotonic() < end
+    with_it = said(hook(work, "prompt", prompt=PROMPT))
+
+    assert started != ""
+    # Words alone are good for a title, and who was told that is still told the note.
+    assert TITLE in without
+    assert "Seen in" not in without
+    assert "Seen in" in with_it
+    assert len(work.daemons("embedder")) == 1
 
 
 def test_a_prompt_is_told_the_note_that_fits_once_a_session(noted: tuple[Shell, str]) -> None:
@@ -147,6 +172,33 @@ def test_an_error_in_a_tool_s_output_is_looked_up_by_its_signature(work: Shell) 
     assert fine.out == ""
     assert note in said(met)
     assert own.out == ""
+
+
+def test_an_error_is_met_in_cursor_s_json_and_not_where_a_file_is_read(work: Shell) -> None:
+    note = work.insert("Sealed order batches cannot be read again", TRACEBACK, "--wait")["id"]
+    tool = {"tool_name": "Shell", "tool_input": {"command": "make import", "cwd": ""}, "cwd": ""}
+
+    read = hook(
+        work,
+        "post-tool",
+        "--agent",
+        "vscode",
+        tool_name="read_file",
+        tool_input={"filePath": "/src/import.log"},
+        tool_response=TRACEBACK,
+    )
+    met = hook(
+        work,
+        "post-tool",
+        "--agent",
+        "cursor",
+        **tool,
+        workspace_roots=[str(work.directory)],
+        tool_output=json.dumps({"output": TRACEBACK, "exitCode": 1}),
+    )
+
+    assert read.out == ""
+    assert note in json.loads(met.out)["additional_context"]
 
 
 def test_at_the_end_a_session_is_asked_once_to_save_what_it_found_out(work: Shell) -> None:
@@ -259,6 +311,30 @@ def test_who_answers_nothing_and_a_stdin_that_stays_open_end_within_the_bound(
         process.communicate()
 
     assert silent.out == ""
+
+
+def test_a_stdout_that_nobody_reads_ends_within_the_bound(noted: tuple[Shell, str]) -> None:
+    work, _ = noted
+    reader, writer = os.pipe()
+    os.set_blocking(writer, False)
+    with suppress(BlockingIOError):
+        sum(iter(lambda: os.write(writer, b"x" * 4_096), 0))
+    os.set_blocking(writer, True)
+    try:
+        done = subprocess.run(
+            [GRAFT, "hook", "session-start"],
+            cwd=work.directory,
+            env=work.environment(),
+            input=b"{}",
+            stdout=writer,
+            timeout=SECONDS,
+            check=False,
+        )
+    finally:
+        os.close(reader)
+        os.close(writer)
+
+    assert done.returncode == 0
 
 
 def test_a_memstore_that_stands_still_and_one_that_was_killed_hold_nobody_up(

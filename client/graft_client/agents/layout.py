@@ -85,7 +85,7 @@ def plugin_targets(folder: Path, invocation: Invocation) -> tuple[Target, ...]:
 def _hooks_file(agent: Agent, path: Path, invocation: Invocation) -> Target:
     hooks = hooks_of(agent, invocation)
     if agent.hook_form is HookForm.OWN_FILE:
-        return OwnFile(path=path, content=_json({"hooks": hooks}))
+        return OwnFile(path=path, content=_json({"version": 1, "hooks": hooks}))
     return JsonTarget(path=path, hooks=hooks, version=int(agent.hook_form is HookForm.FLAT))
 
 

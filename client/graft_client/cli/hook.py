@@ -7,9 +7,11 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import replace
+from pathlib import Path
 
 import click
 
+from graft.wire.settings import HOOK_MS_MAX
 from graft_client.cli.exits import DONE
 from graft_client.cli.options import GraftCommand
 from graft_client.cli.output import talk
@@ -20,6 +22,7 @@ MS_IN_SECOND = 1_000
 MARGIN_SECONDS = 0.02
 """Nothing is waited for so shortly before the end, so that what was found can still be told."""
 READ_BYTES = 1 << 16
+STARTS_SERVICES = "session-start"
 
 
 @click.command(
@@ -42,20 +45,24 @@ def hook(session: Session, event: str, agent: str) -> None:
     Example:
         graft hook prompt --agent claude-code < event.json
     """
-    configuration, _ = session.configured_with_what_is_good()
+    began = time.monotonic()
+    if event != STARTS_SERVICES:  # which it is to do on a busy machine as well
+        began -= _age_seconds()
+    # The settings lie in the home, which may be where nothing answers.
+    with _ended_at(began + HOOK_MS_MAX / MS_IN_SECOND):
+        configuration, _ = session.configured_with_what_is_good()
     if not configuration.settings.flag("hooks"):
         return
-    seconds = configuration.settings.integer("hook_ms") / MS_IN_SECOND
-    deadline = time.monotonic() + seconds - MARGIN_SECONDS
-    text = ""
-    try:
-        with _ended_after(seconds):
-            text = _answer(configuration, event, agent, deadline)
-    except Exception as error:  # noqa: BLE001 - a hook's root: whatever goes wrong, the agent goes on
-        talk(f"graft hook: {type(error).__name__}")
-    with suppress(OSError):
-        sys.stdout.write(text)
-        sys.stdout.flush()
+    end = began + configuration.settings.integer("hook_ms") / MS_IN_SECOND
+    with _ended_at(end):
+        try:
+            text = _answer(configuration, event, agent, end - MARGIN_SECONDS)
+        except Exception as error:  # noqa: BLE001 - a hook's root: whatever goes wrong, the agent goes on
+            text = ""
+            talk(f"graft hook: {type(error).__name__}")
+        with suppress(OSError):
+            sys.stdout.write(text)
+            sys.stdout.flush()
 
 
 def _answer(configuration: Configuration, event: str, agent: str, deadline: float) -> str:
@@ -84,15 +91,16 @@ def _read_stdin(bytes_max: int) -> bytes:
 
 
 @contextmanager
-def _ended_after(seconds: float) -> Iterator[None]:
-    """End the process, with nothing said, where the block takes longer.
+def _ended_at(end: float) -> Iterator[None]:
+    """End the process, with nothing said, where the block takes longer than until *end*.
 
-    It may hang where no time limit reaches: on a network's disk, or on a stdin that nobody closes.
+    It may hang where no time limit reaches: on a network's disk, on a stdin that nobody closes, on
+    a stdout that nobody reads.
     """
     done = threading.Event()
 
     def watch() -> None:
-        if not done.wait(seconds):
+        if not done.wait(max(end - time.monotonic(), 0)):
             os._exit(DONE)
 
     threading.Thread(target=watch, daemon=True).start()
@@ -100,3 +108,14 @@ def _ended_after(seconds: float) -> Iterator[None]:
         yield
     finally:
         done.set()
+
+
+def _age_seconds() -> float:
+    """Return for how long this process runs: who waits for a hook waits for its imports as well."""
+    used = time.process_time()
+    with suppress(OSError, ValueError, IndexError, AttributeError):
+        # The name in parentheses may hold anything; the time since boot is the 20th after it.
+        after_name = Path("/proc/self/stat").read_text("utf-8", "replace").rpartition(")")[2]
+        started = int(after_name.split()[19]) / os.sysconf("SC_CLK_TCK")
+        return max(time.clock_gettime(time.CLOCK_BOOTTIME) - started, used)
+    return used

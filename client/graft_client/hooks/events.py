@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -15,6 +16,8 @@ DEPTH_MAX = 6
 TEXTS_MAX = 256
 """Texts of a tool's answer that are read."""
 
+_RESPONSES = ("tool_response", "tool_output", "tool_result")
+_EXIT_CODES = ("exitCode", "exit_code")
 _FIRST = ("error", "stderr", "stdout", "output")
 """Members of a tool's answer that are read before the others."""
 
@@ -31,7 +34,7 @@ class HookEvent:
         directory: where the agent works; empty where it does not say.
         prompt: what the person typed.
         tool_text: what a tool printed.
-        command: what a shell tool was told to run.
+        command: what a shell tool was told to run; empty of every other tool.
         failed: the agent says that the tool failed.
         again: it follows from an earlier answer of a hook, so that another one would go round.
     """
@@ -49,7 +52,11 @@ class HookEvent:
 
 
 def read_event(kind: str, agent: str, told: bytes) -> HookEvent | None:
-    """Read an event; None where it is none of ours, or the agent tells nothing that can be read."""
+    """Read an event.
+
+    None where it is none of ours, where the agent tells nothing that can be read, and where a
+    person broke a tool off: what it printed till then says nothing.
+    """
     if kind not in EVENTS:
         return None
     try:
@@ -59,8 +66,9 @@ def read_event(kind: str, agent: str, told: bytes) -> HookEvent | None:
     if not isinstance(content, Mapping):
         return None
     name = _text(content, "hook_event_name", "hookEventName") or _usual_name(kind, agent)
-    tool_input = content.get("tool_input")
-    response = [content.get(each) for each in ("error", "tool_response", "tool_output")]
+    response = _response(content)
+    if content.get("is_interrupt") or _member(response, "interrupted"):
+        return None
     return HookEvent(
         kind=kind,
         agent=agent,
@@ -68,11 +76,35 @@ def read_event(kind: str, agent: str, told: bytes) -> HookEvent | None:
         session=_text(content, "session_id", "sessionId", "conversation_id"),
         directory=_directory(content),
         prompt=_text(content, "prompt"),
-        tool_text="\n".join(_texts(response)),
-        command=_text(tool_input, "command") if isinstance(tool_input, Mapping) else "",
-        failed="Failure" in name or bool(content.get("error")),
+        tool_text="\n".join(_texts([content.get("error"), response])),
+        command=_command(content),
+        failed="Failure" in name or bool(content.get("error")) or _ended_badly(response),
         again=bool(content.get("stop_hook_active") or content.get("loop_count")),
     )
+
+
+def _response(content: Mapping[str, object]) -> object:
+    """Give what a tool answered; Cursor writes it as JSON within the JSON."""
+    written = content.get("tool_output")
+    if isinstance(written, str):
+        with suppress(ValueError, RecursionError):
+            return json.loads(written)
+    return next((content[each] for each in _RESPONSES if each in content), None)
+
+
+def _command(content: Mapping[str, object]) -> str:
+    """Give the line that a shell tool ran; some agents have hooks run after every tool."""
+    command = _member(content.get("tool_input"), "command")
+    return command if isinstance(command, str) else ""
+
+
+def _ended_badly(response: object) -> bool:
+    code = next((found for each in _EXIT_CODES if (found := _member(response, each))), 0)
+    return isinstance(code, int) and code != 0
+
+
+def _member(value: object, name: str) -> object:
+    return value.get(name) if isinstance(value, Mapping) else None
 
 
 def _usual_name(kind: str, agent: str) -> str:

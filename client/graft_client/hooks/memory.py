@@ -7,7 +7,13 @@ from typing import TypeVar
 
 from google.protobuf.message import DecodeError, Message
 
-from graft.memory.v1 import note_pb2, notes_service_pb2, recall_service_pb2, review_service_pb2
+from graft.memory.v1 import (
+    daemon_service_pb2,
+    note_pb2,
+    notes_service_pb2,
+    recall_service_pb2,
+    review_service_pb2,
+)
 from graft.wire.launch import StartError, find_running
 from graft.wire.metadata import HOOK_DOOR, CallMetadata
 from graft_client.hooks.unary import UnaryError, call
@@ -62,6 +68,14 @@ class Memory:
         free = replace(self, bound=False)
         listed = free._ask("ReviewService/ListReviewItems", request, reply)  # noqa: SLF001 - ours
         return sum(each.count for each in listed.waiting)
+
+    def has_embedder(self) -> bool:
+        """Tell whether an embedder runs, or is starting."""
+        reply = daemon_service_pb2.GetStatusResponse()
+        free = replace(self, bound=False)
+        request = daemon_service_pb2.GetStatusRequest()
+        status = free._ask("DaemonService/GetStatus", request, reply)  # noqa: SLF001 - ours
+        return any(each.pid or each.state == "starting" for each in status.embedders)
 
     def has_saved_since(self, since_ms: int) -> bool:
         """Tell whether a note was saved at or after an instant, UTC milliseconds."""

@@ -11,7 +11,12 @@ def added(event: HookEvent, text: str) -> str:
         return ""
     if event.agent == "cursor":
         return _line({"additional_context": text})
-    return _line({"hookSpecificOutput": {"hookEventName": event.name, "additionalContext": text}})
+    told: dict[str, object] = {
+        "hookSpecificOutput": {"hookEventName": event.name, "additionalContext": text}
+    }
+    if event.agent == "vscode":
+        told["additionalContext"] = text  # its hooks are run by Copilot's own programs as well
+    return _line(told)
 
 
 def asked_at_the_end(event: HookEvent, text: str) -> str:
@@ -22,8 +27,9 @@ def asked_at_the_end(event: HookEvent, text: str) -> str:
         case "cursor":
             return _line({"followup_message": text})
         case "vscode":
-            ending = {"hookEventName": event.name, "decision": "block", "reason": text}
-            return _line({"hookSpecificOutput": ending})
+            ending = {"decision": "block", "reason": text}
+            own = {"hookEventName": event.name, **ending}
+            return _line({"hookSpecificOutput": own, **ending})
         case "gemini":
             # Its "deny" would take the answer that was just given away from the person.
             return _line({"systemMessage": text})

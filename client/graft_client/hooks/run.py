@@ -10,13 +10,15 @@ from graft.memory.v1 import recall_service_pb2
 from graft_client.hooks import wording
 from graft_client.hooks.events import HookEvent
 from graft_client.hooks.memory import Memory, find_memory, working_in
-from graft_client.hooks.noticing import error_in, question_in
+from graft_client.hooks.noticing import error_in, question_in, went_well
 from graft_client.hooks.outputs import added, asked_at_the_end
 from graft_client.hooks.sessions import SessionStates
 from graft_client.settings import Configuration
 
 MS_IN_SECOND = 1_000
 SIGNATURE = "signature"
+TITLE_ALONE = " title"
+"""After the id of a note of which no more was told."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,9 +53,9 @@ class Hook:
 
     def _start(self) -> str:
         memory = self._memory()
+        if self.configuration.may_start and not (memory and memory.has_embedder()):
+            start_services(self.configuration)
         if memory is None:
-            if self.configuration.may_start:
-                start_services(self.configuration)
             return ""
         stats = memory.stats()
         counts = [(each.scope, each.notes) for each in stats.scopes]
@@ -67,9 +69,12 @@ class Hook:
         return self._tell(memory.query(question), met="this prompt")
 
     def _tool(self) -> str:
+        if not self.event.command:
+            return ""  # what is read or written with other tools is no work that fails
         error = error_in(self.event.tool_text, self.event.command, failed=self.event.failed)
         if not error:
-            self._went_well()
+            if went_well(self.event.command, failed=self.event.failed):
+                self._went_on()
             return ""
         memory = self._memory()
         if memory is None:
@@ -98,10 +103,13 @@ class Hook:
         states, session = self._states(), self.event.session
         state = states.read(session)
         lines = wording.told_notices(answer.notices)
-        if answer.note.id and answer.note.id not in state.told:
+        in_full = answer.hit == recall_service_pb2.HIT_STRONG
+        # Of whom only the title was told, the note itself is still news.
+        told = answer.note.id if in_full else f"{answer.note.id}{TITLE_ALONE}"
+        if answer.note.id and not {answer.note.id, told}.intersection(state.told):
             lines.insert(0, wording.told_answer(answer, met=met))
             if session:
-                state.tell([answer.note.id])
+                state.tell([told])
                 states.write(session, state)
         return "\n".join(lines)
 
@@ -113,7 +121,7 @@ class Hook:
             state.solved = False
             states.write(session, state)
 
-    def _went_well(self) -> None:
+    def _went_on(self) -> None:
         states, session = self._states(), self.event.session
         state = states.read(session)
         if session and state.met_ms and not state.solved:

@@ -20,7 +20,7 @@ class SessionState:
     """One session.
 
     Attributes:
-        told: ids of notes that it was given by hooks.
+        told: ids of notes that it was given by hooks, marked where it was the title alone.
         met_ms: when it first met an error that no note answers, UTC milliseconds; 0: never.
         solved: a tool has run without an error since.
         asked: it has been asked to save what it learned.

@@ -9,6 +9,10 @@ from graft_client.recalled import fenced, one_line, piece_of
 BODY_TOKENS_MAX = 500
 """Of a STRONG note's body."""
 SOURCES_MAX = 5
+APPLIES_MAX = 5
+"""Packages, languages and systems to which a note applies that are named."""
+SHOWN_CHARACTERS_MAX = 200
+"""Of a locator, of what a note applies to, and of another note's title."""
 SHORT_ID_CHARACTERS = 8
 MS_IN_SECOND = 1_000
 
@@ -27,27 +31,22 @@ HOW_TO_USE = (
 def told_answer(answer: recall_service_pb2.QueryResponse, *, met: str) -> str:
     """Tell of the note that answers, or of the title that may; *met* says what it may answer."""
     note = answer.note
+    told = [one_line(note.title)]
+    more = []
     if answer.hit == recall_service_pb2.HIT_STRONG:
         piece = piece_of(note.body, 0, BODY_TOKENS_MAX)
-        lines = [
-            INTRODUCTION,
-            f"A note fits {met} ({answer.probability:.0%}). {CHECK}",
-            _facts(note),
-            fenced(
-                [one_line(note.title), *(("", piece.text) if piece.text else ()), *_sources(note)]
-            ),
-        ]
+        if piece.text:
+            told += ["", piece.text]
+        told += _sources(note)
         if piece.next is not None:
-            lines.append(f"The body goes on: get {note.id}, from offset {piece.next}")
-        lines += [each.words for each in answer.applicability]
-        return "\n".join((*lines, *_besides(answer)))
-    lines = [
-        INTRODUCTION,
-        f"A note may fit {met}. If it could help: the tool get, or graft get {_short(note.id)}",
-        _facts(note),
-        fenced([one_line(note.title)]),
-    ]
-    return "\n".join((*lines, *_besides(answer)))
+            more = [f"The body goes on: get {note.id}, from offset {piece.next}"]
+        fits = f"A note fits {met} ({answer.probability:.0%}). {CHECK}"
+    else:
+        get = f"the tool get, or graft get {_short(note.id)}"
+        fits = f"A note may fit {met}. If it could help: {get}"
+    # To what it applies is its author's word too, whatever the service makes of it.
+    told += [_cut(each.words) for each in answer.applicability[:APPLIES_MAX]]
+    return "\n".join((INTRODUCTION, fits, _facts(note), fenced(told), *more, *_besides(answer)))
 
 
 def told_notices(notices: Iterable[note_pb2.Notice]) -> list[str]:
@@ -103,18 +102,23 @@ def _sources(note: note_pb2.Note) -> list[str]:
     named = []
     for each in note.sources[:SOURCES_MAX]:
         kind = note_pb2.SourceKind.Name(each.kind).removeprefix("SOURCE_KIND_").lower()
-        named.append(f"{kind}:{one_line(each.locator)}")
+        named.append(f"{kind}:{_cut(each.locator)}")
     return ["", f"sources, not looked at since: {', '.join(named)}"] if named else []
 
 
 def _besides(answer: recall_service_pb2.QueryResponse) -> list[str]:
     lines = []
     for each in answer.against:
-        lines += [f"Note {each.id} {each.why}; see which holds:", fenced([one_line(each.title)])]
+        lines += [f"Note {each.id} {each.why}; see which holds:", fenced([_cut(each.title)])]
     if answer.dead_ends:
-        tried = [f"{each.id} {one_line(each.title)}" for each in answer.dead_ends]
+        tried = [f"{each.id} {_cut(each.title)}" for each in answer.dead_ends]
         lines += ["Tried before, and it does not work:", fenced(tried)]
     return lines
+
+
+def _cut(text: str) -> str:
+    line = one_line(text)
+    return line if len(line) <= SHOWN_CHARACTERS_MAX else f"{line[:SHOWN_CHARACTERS_MAX]}\u2026"
 
 
 def _notes(count: int) -> str:

@@ -184,3 +184,17 @@ def test_agents_that_mark_at_once_lose_nothing(repository: Path, home: Path) -> 
     assert project is not None
     learned = LearningFile(configuration.home, "default", project).read()
     assert {each.name for each in learned.topics} == {f"topic {number}" for number in range(8)}
+
+
+def test_a_home_that_is_not_ours_alone_is_told_with_its_reason(
+    command: Command, home: Path
+) -> None:
+    shutil.rmtree(home)
+    home.mkdir()
+    (home / "letter.txt").write_text("somebody else's folder")
+
+    done = command("project", "mark", "data")
+
+    assert done.code == 1
+    assert str(home) in done.err
+    assert "None" not in done.err

@@ -93,6 +93,15 @@ def test_hooks_have_the_form_that_each_agent_takes() -> None:
     assert hooks_of(agent_named("vscode"), INVOCATION)["PostToolUse"] == (
         {"type": "command", "command": line.format("vscode"), "timeout": 10},
     )
+    files = user_files(agent_named("vscode"), Path("/home/me"), {})
+    (own,) = (
+        each
+        for each in targets_of(agent_named("vscode"), files, INVOCATION)
+        if each.path == files.hooks
+    )
+    assert isinstance(own, OwnFile)
+    # Copilot's own programs read the file as well, and refuse one without a version.
+    assert json.loads(own.content)["version"] == 1
     assert hooks_of(agent_named("opencode"), INVOCATION) == {}
 
 

@@ -99,6 +99,30 @@ def test_a_prompt_of_claude_code_is_read() -> None:
             False,
         ),
         ("cursor", {"tool_input": {"command": "make"}, "tool_output": "o"}, "o", False),
+        (
+            "cursor",
+            {
+                "tool_input": {"command": "make", "cwd": ""},
+                "tool_output": '{"output": "Traceback:\\nx", "exitCode": 2}',
+            },
+            "Traceback:\nx",
+            True,
+        ),
+        (
+            "cursor",
+            {"tool_input": {"command": "make"}, "tool_output": '{"exitCode":0,"stdout":"o"}'},
+            "o",
+            False,
+        ),
+        (
+            "vscode",
+            {
+                "tool_input": {"command": "make"},
+                "tool_result": {"result_type": "success", "text_result_for_llm": "o"},
+            },
+            "success\no",
+            False,
+        ),
     ],
 )
 def test_what_a_tool_printed_is_read(
@@ -107,6 +131,22 @@ def test_what_a_tool_printed_is_read(
     event = read("post-tool", agent, **content)
 
     assert (event.tool_text, event.command, event.failed) == (text, "make", failed)
+
+
+@pytest.mark.parametrize(
+    "told",
+    [
+        {"hook_event_name": "PostToolUseFailure", "error": "stopped", "is_interrupt": True},
+        {"tool_response": {"stdout": "half", "interrupted": True}},
+    ],
+)
+def test_a_tool_that_a_person_broke_off_is_passed_over(told: dict[str, object]) -> None:
+    assert read_event("post-tool", "claude-code", json.dumps(told).encode()) is None
+
+
+def test_other_tools_than_a_shell_have_no_command() -> None:
+    for tool_input in ({"filePath": "/a.py"}, {"command": ["ls"]}, "ls", None):
+        assert read("post-tool", "vscode", tool_input=tool_input).command == ""
 
 
 def test_each_agents_session_and_folder_are_found() -> None:
@@ -163,6 +203,17 @@ def test_nothing_that_an_agent_tells_is_too_much(content: object, kind: str, age
             {"hookSpecificOutput": {"hookEventName": "BeforeAgent", "additionalContext": "ü"}},
         ),
         ("cursor", "UserPromptSubmit", {"additional_context": "ü"}),
+        (
+            "vscode",
+            "UserPromptSubmit",
+            {
+                "hookSpecificOutput": {
+                    "hookEventName": "UserPromptSubmit",
+                    "additionalContext": "ü",
+                },
+                "additionalContext": "ü",
+            },
+        ),
     ],
 )
 def test_words_for_the_model_have_the_form_that_each_agent_takes(
@@ -191,7 +242,9 @@ def test_words_for_the_model_have_the_form_that_each_agent_takes(
                     "hookEventName": "Stop",
                     "decision": "block",
                     "reason": "save",
-                }
+                },
+                "decision": "block",
+                "reason": "save",
             },
         ),
         ("gemini", {"systemMessage": "save"}),
