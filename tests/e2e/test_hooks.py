@@ -60,6 +60,15 @@ def noted(work: Shell) -> tuple[Shell, str]:
     return work, saved["id"]
 
 
+def wait_until_ready(work: Shell) -> None:
+    end = time.monotonic() + SECONDS
+    ready: object = None
+    while ready != "ready":
+        assert time.monotonic() < end
+        found = work.status()["embedder"]
+        ready = found and found["state"]
+
+
 def test_a_session_start_alone_starts_both_services_and_waits_for_neither(work: Shell) -> None:
     for kind in ("prompt", "post-tool", "stop"):
         done = hook(work, kind, prompt=PROMPT, tool_response=TRACEBACK)
@@ -70,26 +79,20 @@ def test_a_session_start_alone_starts_both_services_and_waits_for_neither(work: 
 
     assert before == []
     assert (first.out, first.err) == ("", "")
-    end = time.monotonic() + SECONDS
-    ready: object = None
-    while ready != "ready":
-        assert time.monotonic() < end
-        found = work.status()["embedder"]
-        ready = found and found["state"]
+    wait_until_ready(work)
     assert len(work.daemons("memstore")) == len(work.daemons("embedder")) == 1
 
 
 def test_a_session_start_starts_an_embedder_that_has_gone(noted: tuple[Shell, str]) -> None:
     work, _ = noted
     (embedder,) = work.daemons("embedder")
-    psutil.Process(embedder).kill()
-    psutil.wait_procs([psutil.Process(embedder)], SECONDS)
+    process = psutil.Process(embedder)
+    process.kill()
+    process.wait(SECONDS)
 
     without = said(hook(work, "prompt", prompt=PROMPT))
     started = said(hook(work, "session-start"))
-    end = time.monotonic() + SECONDS
-    while work.status()["embedder"]["state"] != "ready":
-        assert time.monotonic() < end
+    wait_until_ready(work)
     with_it = said(hook(work, "prompt", prompt=PROMPT))
 
     assert started != ""
@@ -98,6 +101,33 @@ def test_a_session_start_starts_an_embedder_that_has_gone(noted: tuple[Shell, st
     assert "Seen in" not in without
     assert "Seen in" in with_it
     assert len(work.daemons("embedder")) == 1
+
+
+def test_many_sessions_that_start_at_once_start_one_of_each_service(work: Shell) -> None:
+    told = json.dumps({"session_id": "s", "cwd": str(work.directory)})
+    running = [
+        subprocess.Popen(
+            [GRAFT, "hook", "session-start"],
+            cwd=work.directory,
+            env=work.environment(),
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        for _ in range(8)
+    ]
+    for each in running:
+        assert each.stdin is not None
+        each.stdin.write(told)
+        each.stdin.close()
+        each.stdin = None
+    said_nothing = [each.communicate(timeout=SECONDS)[0] for each in running]
+
+    wait_until_ready(work)
+
+    assert said_nothing == [""] * 8
+    assert [each.returncode for each in running] == [0] * 8
+    assert len(work.daemons("memstore")) == len(work.daemons("embedder")) == 1
 
 
 def test_a_prompt_is_told_the_note_that_fits_once_a_session(noted: tuple[Shell, str]) -> None:

@@ -58,7 +58,7 @@ def holder_of(path: Path) -> int | None:
     """
     try:
         descriptor = _open_to_ask(path)
-    except FileNotFoundError:
+    except (FileNotFoundError, NotADirectoryError):
         return None
     try:
         # Shared, so that two who ask at once do not take each other for the holder.

@@ -209,7 +209,7 @@ SETTINGS = (
         variable="GRAFT_HOOK_MS",
         rule=Whole(least=HOOK_MS_MIN, most=HOOK_MS_MAX),
         default="1000",
-        help="Milliseconds after which an agent's hook ends, having said nothing.",
+        help="Milliseconds after which an agent's hook ends, having said nothing; 0: at once.",
     ),
     Setting(
         name="log_level",

@@ -346,6 +346,13 @@ def test_a_lock_tells_its_holder(tmp_path: Path) -> None:
     assert (before, during, second, holder_of(path)) == (None, os.getpid(), False, None)
 
 
+def test_nobody_holds_a_lock_below_what_is_no_folder(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+
+    assert holder_of(tmp_path / "file" / "x.lock") is None
+    assert holder_of(tmp_path / "x.lock") is None
+
+
 def test_those_who_ask_for_the_holder_at_once_do_not_find_each_other(tmp_path: Path) -> None:
     path = tmp_path / "x.lock"
     lock = FileLock(path)
