@@ -28,7 +28,7 @@ from graft_client.maintenance import AsyncMaintenance
 from graft_client.operation import Operation
 from graft_client.operations import Listing
 from graft_client.recall_operations import Search, Walk
-from graft_client.requests import AsOfFields, NewNote, NoteFields
+from graft_client.requests import AsOfFields, NewNote, NoteFields, SecretsWish
 from graft_client.results import (
     Check,
     Deleted,
@@ -128,27 +128,37 @@ class AsyncGraft(AsyncCorrectCalls, AsyncReviewCalls, AsyncLogCalls):
         *,
         wait: bool = False,
         request_id: str | None = None,
+        secrets: SecretsWish = "",
         **fields: Unpack[NoteFields],
     ) -> Inserted:
         """Store a note; the optional fields are those of `NewNote`."""
         note = NewNote(title=title, body=body, **fields)
-        return await self.insert_note(note, wait=wait, request_id=request_id)
+        return await self.insert_note(note, wait=wait, request_id=request_id, secrets=secrets)
 
     async def insert_note(
-        self, note: NewNote, *, wait: bool = False, request_id: str | None = None
+        self,
+        note: NewNote,
+        *,
+        wait: bool = False,
+        request_id: str | None = None,
+        secrets: SecretsWish = "",
     ) -> Inserted:
         """Store a note that has been put together before; see `insert`."""
         # It may look at the note's files; a thread does that, the loop goes on.
-        made = await asyncio.to_thread(self._calls.insert, note, wait=wait, request_id=request_id)
+        made = await asyncio.to_thread(
+            self._calls.insert, note, wait=wait, request_id=request_id, secrets=secrets
+        )
         return await self._call(made)
 
     async def insert_many(
-        self, notes: Iterable[NewNote], *, wait: bool = False
+        self, notes: Iterable[NewNote], *, wait: bool = False, secrets: SecretsWish = ""
     ) -> tuple[Inserted, ...]:
         """Store many notes, in batches of which each is stored whole or not at all."""
         inserted: list[Inserted] = []
         for batch in batches(notes):
-            made = await asyncio.to_thread(self._calls.insert_many, batch, wait=wait)
+            made = await asyncio.to_thread(
+                self._calls.insert_many, batch, wait=wait, secrets=secrets
+            )
             stored = await self._call(made)
             inserted.extend(stored)
         return tuple(inserted)

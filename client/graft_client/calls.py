@@ -30,7 +30,7 @@ from graft_client.limits import BATCH_BYTES_MAX
 from graft_client.operation import Operation
 from graft_client.operations import Listing, Page
 from graft_client.recall_operations import Search, Walk
-from graft_client.requests import AsOfFields, KeywordChanges, NewNote, TimeFields
+from graft_client.requests import AsOfFields, KeywordChanges, NewNote, SecretsWish, TimeFields
 from graft_client.results import (
     Changed,
     Deleted,
@@ -113,7 +113,12 @@ class Calls:
         )
 
     def insert(
-        self, note: NewNote, *, wait: bool, request_id: str | None = None
+        self,
+        note: NewNote,
+        *,
+        wait: bool,
+        request_id: str | None = None,
+        secrets: SecretsWish = "",
     ) -> Operation[notes_service_pb2.InsertNoteResponse, Inserted]:
         """Store *note*."""
         return operations.insert(
@@ -121,10 +126,11 @@ class Calls:
             self.complete(note),
             request_id=self.request_id(request_id),
             wait=wait,
+            secrets=self._as_set(secrets),
         )
 
     def insert_many(
-        self, notes: Sequence[NewNote], *, wait: bool
+        self, notes: Sequence[NewNote], *, wait: bool, secrets: SecretsWish = ""
     ) -> Operation[notes_service_pb2.InsertNotesResponse, tuple[Inserted, ...]]:
         """Store one batch of notes."""
         return operations.insert_many(
@@ -132,7 +138,13 @@ class Calls:
             [self.complete(note) for note in notes],
             request_id=self.request_id(None),
             wait=wait,
+            secrets=self._as_set(secrets),
         )
+
+    def _as_set(self, secrets: SecretsWish) -> SecretsWish:
+        """Let the caller's own setting count, where the service was started with a laxer one."""
+        refuses = self._settings.text("secrets") == "refuse"
+        return "strict" if refuses and not secrets else secrets
 
     def list_page(
         self, scope: ScopeChoice, listing: Listing, page_token: str

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from copy import copy
 from dataclasses import replace
 from datetime import datetime
+from itertools import chain
 from pathlib import Path
 from types import TracebackType
 from typing import Self, TypeVar, Unpack
@@ -26,7 +27,7 @@ from graft_client.maintenance import Maintenance
 from graft_client.operation import Operation
 from graft_client.operations import Listing
 from graft_client.recall_operations import Search, Walk
-from graft_client.requests import AsOfFields, NewNote, NoteFields
+from graft_client.requests import AsOfFields, NewNote, NoteFields, SecretsWish
 from graft_client.results import (
     Check,
     Deleted,
@@ -131,6 +132,7 @@ class Graft(CorrectCalls, ReviewCalls, LogCalls):
         *,
         wait: bool = False,
         request_id: str | None = None,
+        secrets: SecretsWish = "",
         **fields: Unpack[NoteFields],
     ) -> Inserted:
         """Store a note; the optional fields are those of `NewNote`.
@@ -140,27 +142,37 @@ class Graft(CorrectCalls, ReviewCalls, LogCalls):
             body: Markdown.
             wait: wait until all its passages are embedded, not only the title.
             request_id: UUID that makes a repeated call safe over programs; None: a new one.
+            secrets: refuse what looks like a secret (``strict``), or say that it is meant
+                (``allow``); empty: the setting.
             fields: see `NewNote`.
         """
         note = NewNote(title=title, body=body, **fields)
-        return self.insert_note(note, wait=wait, request_id=request_id)
+        return self.insert_note(note, wait=wait, request_id=request_id, secrets=secrets)
 
     def insert_note(
-        self, note: NewNote, *, wait: bool = False, request_id: str | None = None
+        self,
+        note: NewNote,
+        *,
+        wait: bool = False,
+        request_id: str | None = None,
+        secrets: SecretsWish = "",
     ) -> Inserted:
         """Store a note that has been put together before; see `insert`."""
-        return self._call(self._calls.insert(note, wait=wait, request_id=request_id))
+        made = self._calls.insert(note, wait=wait, request_id=request_id, secrets=secrets)
+        return self._call(made)
 
-    def insert_many(self, notes: Iterable[NewNote], *, wait: bool = False) -> tuple[Inserted, ...]:
+    def insert_many(
+        self, notes: Iterable[NewNote], *, wait: bool = False, secrets: SecretsWish = ""
+    ) -> tuple[Inserted, ...]:
         """Store many notes, in batches of which each is stored whole or not at all."""
-        return tuple(each for batch in self.insert_batches(notes, wait=wait) for each in batch)
+        return tuple(chain.from_iterable(self.insert_batches(notes, wait=wait, secrets=secrets)))
 
     def insert_batches(
-        self, notes: Iterable[NewNote], *, wait: bool = False
+        self, notes: Iterable[NewNote], *, wait: bool = False, secrets: SecretsWish = ""
     ) -> Iterator[tuple[Inserted, ...]]:
         """Store many notes, one batch for every step of the iterator that comes back."""
         for batch in batches(notes):
-            yield self._call(self._calls.insert_many(batch, wait=wait))
+            yield self._call(self._calls.insert_many(batch, wait=wait, secrets=secrets))
 
     def get(self, note_id: str, **instants: Unpack[AsOfFields]) -> GotNote:
         """Fetch one note by its id, or a prefix or suffix of 8 digits or more; see `query`."""

@@ -113,6 +113,7 @@ class WrongStateError(RefusedError):
             "WRONG_STATE",
             "KNOWN_TEXT",
             "REJECTED_TEXT",
+            "SECRET_FOUND",
             "SUPERSEDED_ALREADY",
             "SUPERSEDING_CYCLE",
             "NOT_LAST_CHANGE",

@@ -14,7 +14,7 @@ from graft_client import history_replies, replies
 from graft_client.errors import InputError
 from graft_client.history import GotNote
 from graft_client.operation import Operation, as_of, scope_filter, sendable
-from graft_client.requests import AsOfFields, NewNote
+from graft_client.requests import AsOfFields, NewNote, SecretsWish
 from graft_client.results import (
     KINDS,
     STATES,
@@ -68,7 +68,7 @@ class Listing:
 
 
 def insert(
-    profile: str, note: NewNote, *, request_id: str, wait: bool
+    profile: str, note: NewNote, *, request_id: str, wait: bool, secrets: SecretsWish = ""
 ) -> Operation[notes_service_pb2.InsertNoteResponse, Inserted]:
     """Store *note*."""
     with sendable():
@@ -77,6 +77,8 @@ def insert(
             request_id=request_id,
             note=_new_note(note),
             wait_for_passages=wait,
+            strict_secrets=secrets == "strict",
+            allow_secret=secrets == "allow",
         )
     return Operation(
         path=f"{NOTES}/InsertNote",
@@ -87,7 +89,12 @@ def insert(
 
 
 def insert_many(
-    profile: str, notes: Sequence[NewNote], *, request_id: str, wait: bool
+    profile: str,
+    notes: Sequence[NewNote],
+    *,
+    request_id: str,
+    wait: bool,
+    secrets: SecretsWish = "",
 ) -> Operation[notes_service_pb2.InsertNotesResponse, tuple[Inserted, ...]]:
     """Store *notes* in one transaction."""
     with sendable():
@@ -96,6 +103,8 @@ def insert_many(
             request_id=request_id,
             notes=[_new_note(note) for note in notes],
             wait_for_passages=wait,
+            strict_secrets=secrets == "strict",
+            allow_secret=secrets == "allow",
         )
     return Operation(
         path=f"{NOTES}/InsertNotes",

@@ -15,6 +15,7 @@ from graft.memory.v1 import (
 )
 from graft_client import authority_replies, results, walks
 from graft_client.notices import GivenTo, Notice
+from graft_client.secret_replies import secret_findings
 from graft_client.times import from_milliseconds
 from graft_client.vocabulary import (
     CONDITIONS,
@@ -94,6 +95,8 @@ def inserted(reply: notes_service_pb2.InsertedNote, degraded: Sequence[str]) -> 
         recalled=reply.recalled,
         proposal=reply.proposal or None,
         given_to=given_to(reply.given_to),
+        findings=secret_findings(reply.findings),
+        findings_more=reply.findings_more,
     )
 
 

@@ -3,10 +3,13 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import TypedDict
+from typing import Literal, TypedDict
 
 from graft_client.errors import InputError
 from graft_client.results import KINDS, SOURCE_KINDS, Kind, Source
+
+SecretsWish = Literal["", "strict", "allow"]
+"""About what looks like a secret in a note: as it is set; refuse the note; it is meant."""
 
 
 class NoteFields(TypedDict, total=False):

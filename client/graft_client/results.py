@@ -6,6 +6,7 @@ from typing import Literal
 
 from graft_client.authority import Oracle, ReviewerStatus
 from graft_client.notices import NOBODY, GivenTo, Notice
+from graft_client.secret_findings import SecretFinding
 
 State = Literal["active", "superseded", "retired"]
 Trust = Literal["candidate", "observed", "verified", "disputed", "stale", "held", "rejected"]
@@ -109,12 +110,12 @@ class Inserted:
         uncovered_from_char: first character of the body that is found by words alone; None
             when all of it is embedded.
         answers: earlier questions in vain that it may answer.
-        superseded: the note that it replaced, and *superseded_event* that recorded it; None for
-            none.
+        superseded: the note that it replaced, by *superseded_event*; None for none.
         restored: it was there, retired, and is in force again.
         recalled: it is a piece of a note that this session was given, and was not stored.
         degraded: what could not be had, such as "vector".
         proposal: item of the review queue that is to let it replace another; None for none.
+        findings: what looks like a secret in it, and *findings_more*: how many others do.
     """
 
     id: str
@@ -134,6 +135,8 @@ class Inserted:
     proposal: int | None
     recalled: bool = False
     given_to: GivenTo = NOBODY
+    findings: tuple[SecretFinding, ...] = ()
+    findings_more: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -67,6 +67,7 @@ from graft_memstore.upkeep.resume import has_work
 from graft_memstore.upkeep.upkeep import Upkeep
 from graft_memstore.wall import Wall
 from graft_memstore.write.insert import Inserter
+from graft_memstore.write.screen import SecretsRule
 
 SERVICE = "memstore"
 DOMAIN = "graft.memory"
@@ -167,6 +168,7 @@ class Memstore:
                     SimilarNotes(wall_clock_ms),
                     IdMaker(os.urandom),
                     Trust(self._settings.values.text("new_notes")),
+                    SecretsRule(self._settings.values.text("secrets")),
                 ),
                 self.reviewer,
                 giving,

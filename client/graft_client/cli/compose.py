@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
+from typing import TypedDict, Unpack
 
 import click
 
@@ -14,11 +15,12 @@ from graft_client.cli.foreground import edit as edit_file
 from graft_client.cli.inputs import complete_file
 from graft_client.cli.options import GraftCommand
 from graft_client.cli.saved import write_saved
+from graft_client.cli.secrets_asked import secrets_options
 from graft_client.cli.session import Session, with_session
 from graft_client.cli.waiting import model_shown
 from graft_client.errors import GraftError, InputError
 from graft_client.history import GotNote
-from graft_client.requests import NewNote
+from graft_client.requests import NewNote, SecretsWish
 from graft_client.results import short_id
 
 TEMPLATE = """\
@@ -40,6 +42,14 @@ _REMARKS = (
 _REASON = "replaced by a new note"
 
 
+class _How(TypedDict):
+    """How a note is saved that was written."""
+
+    wait: bool
+    as_reviewer: bool
+    secrets: SecretsWish
+
+
 @click.command(cls=GraftCommand)
 @click.option(
     "--resume",
@@ -50,9 +60,10 @@ _REASON = "replaced by a new note"
     help="Go on with a draft that was kept: FILE, else the last one.",
 )
 @click.option("--wait", is_flag=True, help="Wait until every passage is embedded.")
+@secrets_options
 @as_reviewer_option
 @with_session
-def note(session: Session, resume: str | None, wait: bool, as_reviewer: bool) -> None:
+def note(session: Session, /, *, resume: str | None, **how: Unpack[_How]) -> None:
     """Write a note in an editor and save it.
 
     The editor is $VISUAL, else $EDITOR; one with windows of its own must wait until the file is
@@ -66,16 +77,17 @@ def note(session: Session, resume: str | None, wait: bool, as_reviewer: bool) ->
     with _edited(session, _draft(session, resume), fresh=resume is None) as written:
         if not (written.title or written.body or written.keywords or written.sources):
             raise NothingSavedError("nothing was saved: the draft was left empty")
-        _save(session, written, wait=wait, as_reviewer=as_reviewer)
+        _save(session, written, **how)
 
 
 @click.command(cls=GraftCommand)
 @click.argument("note_id", metavar="ID")
 @click.option("--reason", default="", help="Why; kept in the log.  [asked for on a terminal]")
 @click.option("--wait", is_flag=True, help="Wait until every passage is embedded.")
+@secrets_options
 @as_reviewer_option
 @with_session
-def edit(session: Session, note_id: str, reason: str, wait: bool, as_reviewer: bool) -> None:
+def edit(session: Session, /, *, note_id: str, reason: str, **how: Unpack[_How]) -> None:
     """Change a note in an editor: saves a new note, which supersedes it.
 
     All that is known of the old one is there to be changed as well. Keywords and times alone are
@@ -99,7 +111,7 @@ def edit(session: Session, note_id: str, reason: str, wait: bool, as_reviewer: b
                 "title, text and kind are what they were, so it is the same note; change its"
                 f" keywords and times with: graft set {short_id(old.id)}"
             )
-        _save(session, written, wait=wait, as_reviewer=as_reviewer)
+        _save(session, written, **how)
 
 
 def _draft(session: Session, resume: str | None) -> Path:
@@ -150,14 +162,14 @@ def _said(written: NewNote) -> tuple[str, str, str]:
     return written.title, written.body, written.kind
 
 
-def _save(session: Session, written: NewNote, *, wait: bool, as_reviewer: bool) -> None:
+def _save(session: Session, written: NewNote, **how: Unpack[_How]) -> None:
     if not written.title:
         raise InputError("the note has no title; write one behind title:, or a heading above it")
     if written.supersedes and not written.reason:
         written = replace(written, reason=_ask_reason(session))
-    with acting(session, as_reviewer=as_reviewer) as graft, model_shown(session):
-        inserted = graft.insert_note(written, wait=wait)
-    write_saved(session.output, inserted)
+    with acting(session, as_reviewer=how["as_reviewer"]) as graft, model_shown(session):
+        inserted = graft.insert_note(written, wait=how["wait"], secrets=how["secrets"])
+    write_saved(session.output, inserted, how["secrets"])
     if inserted.recalled:
         raise GraftError("it was not saved")
 

@@ -1,17 +1,21 @@
 """`graft import-md`: notes from Markdown files."""
 
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
+from graft_client.cli.as_reviewer import acting, as_reviewer_option
 from graft_client.cli.exits import REFUSED
 from graft_client.cli.file_report import FileReport
 from graft_client.cli.options import GraftCommand
+from graft_client.cli.output import Output
 from graft_client.cli.saved import say_pending
+from graft_client.cli.secrets_asked import FoundSecrets, secrets_options
 from graft_client.cli.session import Session, with_session
 from graft_client.cli.waiting import model_shown
 from graft_client.cli.words import count_of, where_saved
@@ -23,7 +27,7 @@ from graft_client.errors import (
     ProposedError,
     WrongStateError,
 )
-from graft_client.requests import NewNote
+from graft_client.requests import NewNote, SecretsWish
 from graft_client.results import Inserted, short_id
 
 if TYPE_CHECKING:
@@ -40,8 +44,12 @@ IMPORTED = "imported"
 @click.command("import-md", cls=GraftCommand)
 @click.argument("folder", metavar="DIR", type=click.Path(exists=True, path_type=Path))
 @click.option("--dry-run", is_flag=True, help="Read the files, show what they hold, save nothing.")
+@secrets_options
+@as_reviewer_option
 @with_session
-def import_md(session: Session, folder: Path, dry_run: bool) -> None:
+def import_md(
+    session: Session, folder: Path, dry_run: bool, secrets: SecretsWish, as_reviewer: bool
+) -> None:
     """Save the Markdown files of DIR and its folders as notes; DIR may be one file.
 
     Front matter is read as graft export-md writes it; a file without a title there is called by
@@ -64,16 +72,19 @@ def import_md(session: Session, folder: Path, dry_run: bool) -> None:
         session.output.say(f"graft: there is no Markdown file in {folder}")
         return
     report = FileReport(session.output, doing="importing", total=len(files))
+    found = FoundSecrets(secrets)
     readable = _read_all(session, files, report)
     try:
         if dry_run:
             for file, read in readable:
                 _tell_read(report, file, read)
         else:
-            with model_shown(session):
-                _save_all(session, readable, report)
+            with acting(session, as_reviewer=as_reviewer) as graft, model_shown(session):
+                saving = partial(_save, graft, secrets=secrets, found=found)
+                _save_all(session.output, readable, report, saving)
     finally:
         report.end()
+        found.say(session.output)
     if report.outcomes["refused"]:
         session.context.exit(REFUSED)
 
@@ -103,7 +114,10 @@ def _read_all(
 
 
 def _save_all(
-    session: Session, readable: Iterator[tuple["MarkdownFile", "ReadNote"]], report: FileReport
+    output: Output,
+    readable: Iterator[tuple["MarkdownFile", "ReadNote"]],
+    report: FileReport,
+    saving: Callable[[Sequence[NewNote]], Iterator[Inserted | GraftError]],
 ) -> None:
     # gRPC, which a dry run does without.
     from graft_client.calls import batches  # noqa: PLC0415
@@ -118,7 +132,7 @@ def _save_all(
 
     try:
         for batch in batches(notes()):
-            for became in _save(session.graft, batch):
+            for became in saving(batch):
                 file, read = waiting.popleft()
                 if isinstance(became, Inserted):
                     pending += became.pending
@@ -130,21 +144,25 @@ def _save_all(
         error.message += f" ({count_of(saved, 'note')} of the files before are saved)"
         error.details["saved"] = str(saved)
         raise
-    say_pending(session.output, pending)
+    say_pending(output, pending)
     if report.outcomes[IMPORTED]:
-        session.output.say(
-            "graft: what was imported is at most a WEAK answer until a reviewer approves"
-        )
+        output.say("graft: what was imported is at most a WEAK answer until a reviewer approves")
 
 
-def _save(graft: "Graft", batch: Sequence[NewNote]) -> Iterator[Inserted | GraftError]:
+def _save(
+    graft: "Graft", batch: Sequence[NewNote], secrets: SecretsWish, found: FoundSecrets
+) -> Iterator[Inserted | GraftError]:
     """Save *batch* in one step, or note by note where one of them is refused."""
     try:
-        yield from graft.insert_many(batch)
+        for inserted in graft.insert_many(batch, secrets=secrets):
+            found.add(inserted)
+            yield inserted
     except _OF_THE_NOTE:
         for note in batch:
             try:
-                yield graft.insert_note(note)
+                inserted = graft.insert_note(note, secrets=secrets)
+                found.add(inserted)
+                yield inserted
             except _OF_THE_NOTE as error:
                 yield error
 
@@ -170,6 +188,8 @@ def _tell_saved(
         scope=inserted.scope,
         trust=inserted.trust,
         event=inserted.event,
+        findings=inserted.findings,
+        findings_more=inserted.findings_more,
         passed_over=read.passed_over,
     )
 

@@ -9,18 +9,20 @@ from typing import Any, BinaryIO
 
 import click
 
+from graft_client.cli.as_reviewer import acting, as_reviewer_option
 from graft_client.cli.batch import read_notes
 from graft_client.cli.inputs import STDIN, TIME, complete_file, read_text
 from graft_client.cli.options import GraftCommand
 from graft_client.cli.output import ProgressLine, printable
 from graft_client.cli.saved import say_pending, write_saved
+from graft_client.cli.secrets_asked import FoundSecrets, secrets_options
 from graft_client.cli.session import Session, with_session
 from graft_client.cli.waiting import model_shown
 from graft_client.cli.words import count_of
 from graft_client.errors import GraftError, InputError
 from graft_client.limits import BODY_BYTES_MAX
-from graft_client.requests import NewNote, parse_source
-from graft_client.results import KINDS, Kind
+from graft_client.requests import NewNote, SecretsWish, parse_source
+from graft_client.results import KINDS, Inserted, Kind
 
 
 @click.command(cls=GraftCommand)
@@ -81,8 +83,19 @@ from graft_client.results import KINDS, Kind
     shell_complete=complete_file,
     help="Save many notes instead: a file with one JSON object a line; - is stdin.",
 )
+@secrets_options
+@as_reviewer_option
 @with_session
-def insert(session: Session, /, *, wait: bool, jsonl: str | None, **options: Any) -> None:
+def insert(
+    session: Session,
+    /,
+    *,
+    wait: bool,
+    jsonl: str | None,
+    secrets: SecretsWish,
+    as_reviewer: bool,
+    **options: Any,
+) -> None:
     """Save a note.
 
     Times are RFC 3339 with an offset, such as 2026-01-31T09:30:00+09:00.
@@ -94,17 +107,22 @@ def insert(session: Session, /, *, wait: bool, jsonl: str | None, **options: Any
     session.refuse_all_scopes()
     if jsonl is None:
         note = _note(**options)
-        with model_shown(session):
-            inserted = session.graft.insert_note(note, wait=wait)
-        write_saved(session.output, inserted)
+        with acting(session, as_reviewer=as_reviewer) as graft, model_shown(session):
+            inserted = graft.insert_note(note, wait=wait, secrets=secrets)
+        write_saved(session.output, inserted, secrets)
         return
     if any(options[name] for name in options if name not in {"kind", "candidate"}):
         raise InputError("--jsonl takes everything from its lines; leave the other options out")
-    with _opened(jsonl) as file, model_shown(session):
+    with (
+        _opened(jsonl) as file,
+        acting(session, as_reviewer=as_reviewer) as graft,
+        model_shown(session),
+    ):
         notes = read_notes(file)
         if options["candidate"]:
             notes = (replace(note, candidate=True) for note in notes)
-        _insert_lines(session, notes, wait=wait)
+        batches = graft.insert_batches(notes, wait=wait, secrets=secrets)
+        _insert_lines(session, batches, FoundSecrets(secrets))
 
 
 def _note(
@@ -141,16 +159,19 @@ def _reason(*, supersedes: str, restore: bool, **_: Any) -> str:
     return "saved again" if restore else ""
 
 
-def _insert_lines(session: Session, notes: Iterator[NewNote], *, wait: bool) -> None:
+def _insert_lines(
+    session: Session, batches: Iterator[tuple[Inserted, ...]], found: FoundSecrets
+) -> None:
     stored = duplicates = answers = pending = 0
     scopes: dict[str, None] = {}
     line = ProgressLine(session.output)
     try:
-        for batch in session.graft.insert_batches(notes, wait=wait):
+        for batch in batches:
             for inserted in batch:
                 if session.output.as_json:
                     session.output.record(inserted)
                 scopes[inserted.scope] = None
+                found.add(inserted)
                 duplicates += inserted.duplicate
                 answers += inserted.answers
                 pending += inserted.pending
@@ -163,6 +184,7 @@ def _insert_lines(session: Session, notes: Iterator[NewNote], *, wait: bool) -> 
         raise
     finally:
         line.clear()
+        found.say(session.output)
     if not session.output.as_json:
         where = f" to {printable(', '.join(scopes))}" if scopes else ""
         there = f", {duplicates:,} of them there already" if duplicates else ""

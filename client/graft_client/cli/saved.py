@@ -1,9 +1,15 @@
 """What is said of a note that was saved, whichever command saved it."""
 
+from typing import TYPE_CHECKING
+
 from graft_client.cli.output import Output, printable
 from graft_client.cli.recall import talk_degraded
+from graft_client.cli.secrets_asked import FoundSecrets
 from graft_client.cli.words import count_of, where_saved
 from graft_client.results import Inserted, short_id
+
+if TYPE_CHECKING:
+    from graft_client.requests import SecretsWish
 
 
 def outcome_words(inserted: Inserted) -> str:
@@ -23,8 +29,14 @@ def outcome_words(inserted: Inserted) -> str:
     return saved
 
 
-def write_saved(output: Output, inserted: Inserted) -> None:
-    """Write what became of one note, and what else its reply tells."""
+def write_saved(output: Output, inserted: Inserted, secrets: "SecretsWish") -> None:
+    """Write what became of one note, and what else its reply tells.
+
+    What looks like a secret is told unless *secrets* says that it is meant.
+    """
+    found = FoundSecrets(secrets)
+    found.add(inserted)
+    found.say(output)
     if output.as_json:
         output.record(inserted)
         return

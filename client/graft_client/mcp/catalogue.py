@@ -147,7 +147,8 @@ CATALOGUE: Mapping[str, Spec] = {
         title="Save a note",
         description=(
             "Save what took effort to find out: one fact or solution a note. To correct a note, "
-            "name it in supersedes; do not delete it, and do not save beside it."
+            "name it in supersedes; do not delete it, and do not save beside it. Leave passwords, "
+            "keys and tokens out; where findings names one, tell the person."
         ),
         arguments={
             "title": _text("The problem or fact in one line, in the words of who will ask."),

@@ -29,6 +29,7 @@ from graft_memstore.service.given import Giving, given_to_message, uses_message
 from graft_memstore.service.looking_back import as_of
 from graft_memstore.service.page_token import page_of, token_after
 from graft_memstore.service.request_key import request_key
+from graft_memstore.service.screened import finding_message, wish_of
 from graft_memstore.store.events import read_last_seq
 from graft_memstore.store.full_notes import read_full_notes, read_full_page
 from graft_memstore.store.notes import PageFilter
@@ -40,7 +41,8 @@ from graft_memstore.upkeep.ledger import Given
 from graft_memstore.visibility import NEVER_SHOWN, View
 from graft_memstore.write.delete import DeleteOrder, DeleteOutcome, take_away
 from graft_memstore.write.identify import find_note
-from graft_memstore.write.insert import InsertedNote, Inserter, InsertOrder, InsertReply
+from graft_memstore.write.insert import Inserter, InsertOrder
+from graft_memstore.write.insert_reply import InsertedNote, InsertReply
 from graft_memstore.write.limits import PAGE_SIZE_DEFAULT, PAGE_SIZE_MAX, PAGE_SIZE_WITH_BODIES_MAX
 from graft_memstore.write.validate import check_keyword_filter, check_scopes
 
@@ -88,6 +90,7 @@ class NotesServicer(notes_service_pb2_grpc.NotesServiceServicer):
             caller=proved_caller(context, self._reviewer),
             single=True,
             wait_for_passages=request.wait_for_passages,
+            secrets=wish_of(request, has_reviewer=self._reviewer.exists()),
         )
         reply = self._insert(request.profile, order, context)
         return pb.InsertNoteResponse(note=_inserted(reply.notes[0]), degraded=reply.degraded)
@@ -104,6 +107,7 @@ class NotesServicer(notes_service_pb2_grpc.NotesServiceServicer):
             key=request_key(request, request.request_id, "InsertNotes"),
             caller=proved_caller(context, self._reviewer),
             wait_for_passages=request.wait_for_passages,
+            secrets=wish_of(request, has_reviewer=self._reviewer.exists()),
         )
         reply = self._insert(request.profile, order, context)
         return pb.InsertNotesResponse(
@@ -280,4 +284,6 @@ def _inserted(note: InsertedNote) -> pb.InsertedNote:
         recalled=note.recalled,
         proposal=note.proposal,
         given_to=given_to_message(note.given_to),
+        findings=[finding_message(each) for each in note.findings.first],
+        findings_more=note.findings.more,
     )

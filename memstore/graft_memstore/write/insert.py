@@ -8,13 +8,12 @@ from graft.wire.errors import ModelNotReadyError
 from graft_memstore.deadline import Deadline
 from graft_memstore.embedding import Embedder, TextRefusedError, model_for
 from graft_memstore.ids import NewId
+from graft_memstore.leaks.scan import Findings
 from graft_memstore.model import (
     Caller,
-    Lifecycle,
     ModelRole,
     NewNote,
     NoteId,
-    ScopeFilter,
     SimilarNote,
     Trust,
 )
@@ -24,15 +23,12 @@ from graft_memstore.store.notes import (
     KnownNote,
     find_same_content,
     read_stored,
-    read_titles,
 )
-from graft_memstore.store.notices import NOBODY, GivenTo
-from graft_memstore.store.pending import count_of_notes
 from graft_memstore.store.profile import Index, Profile
 from graft_memstore.store.transaction import Transaction
-from graft_memstore.visibility import View
-from graft_memstore.write.coverage import uncovered_from, wait_for_vectors
+from graft_memstore.write.coverage import wait_for_vectors
 from graft_memstore.write.identify import find_note
+from graft_memstore.write.insert_reply import InsertReply, full_reply, receipt_of
 from graft_memstore.write.limits import SIMILAR_MAX
 from graft_memstore.write.misses import find_answered
 from graft_memstore.write.prepare import Place, PreparedNote, TitleVector, prepare, twin_of
@@ -41,11 +37,17 @@ from graft_memstore.write.queue import tell_restated
 from graft_memstore.write.receipts import (
     Reply,
     RequestKey,
-    given_to_of,
     recall_reply,
     remember_reply,
 )
-from graft_memstore.write.store_note import RestatedError, StoredReply, Storing, store_note
+from graft_memstore.write.screen import (
+    AS_SET,
+    Screen,
+    SecretsRule,
+    SecretsWish,
+    record_meant,
+)
+from graft_memstore.write.store_note import RestatedError, Storing, store_note
 from graft_memstore.write.validate import check_batch, check_note
 
 PASSAGES_WAIT_SECONDS = 0.5
@@ -83,6 +85,8 @@ class InsertOrder:
         single: the notes come from an rpc that takes one; its field has another name.
         wait_for_passages: wait until all of it has vectors, as long as the deadline allows.
         given: notes that the caller's session was given of late, the last first.
+        secrets: what the caller wants done about secrets.
+        findings: what looks like a secret in each of the notes, once they were looked through.
     """
 
     notes: Sequence[NewNote]
@@ -91,48 +95,8 @@ class InsertOrder:
     single: bool = False
     wait_for_passages: bool = False
     given: tuple[NoteId, ...] = ()
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class InsertedNote:
-    """What became of one note.
-
-    Attributes:
-        event: number of the event that recorded it; 0 when nothing changed.
-        uncovered_from_char: first character of the body that is found by words alone; 0 when
-            all of it has vectors, or will have.
-        answers: earlier questions in vain that it may answer.
-        superseded: the note that it replaced, by *superseded_event*.
-        restored: it was there, retired, and is in force again.
-        proposal: item of the review queue that is to let it replace another; 0 for none.
-        recalled: it is a piece of a note that its session was given, and was not stored.
-        given_to: sessions that were given the note that it replaced, and will be told.
-    """
-
-    id: NoteId
-    duplicate: bool
-    lifecycle: Lifecycle
-    trust: Trust
-    scope: str
-    event: int
-    pending: int
-    similar: tuple[SimilarNote, ...]
-    uncovered_from_char: int
-    answers: int
-    superseded: NoteId | None
-    superseded_event: int
-    restored: bool
-    proposal: int = 0
-    recalled: bool = False
-    given_to: GivenTo = NOBODY
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class InsertReply:
-    """What became of an order; *degraded* names what could not be had."""
-
-    notes: tuple[InsertedNote, ...]
-    degraded: tuple[str, ...]
+    secrets: SecretsWish = AS_SET
+    findings: Sequence[Findings] = ()
 
 
 class Inserter(Generic[IndexT]):
@@ -143,6 +107,7 @@ class Inserter(Generic[IndexT]):
         find_similar: finds the notes that are like a new one.
         new_id: makes ids.
         trust: what new notes of agents start with: observed or candidate.
+        secrets: what follows where a note holds what looks like a secret.
     """
 
     def __init__(
@@ -151,7 +116,9 @@ class Inserter(Generic[IndexT]):
         find_similar: FindSimilar[IndexT],
         new_id: NewId,
         trust: Trust = Trust.OBSERVED,
+        secrets: SecretsRule = SecretsRule.WARN,
     ) -> None:
+        self._screen = Screen(secrets)
         self._embedder = embedder
         self._find_similar = find_similar
         self._storing = Storing(new_id=new_id, trust=trust)
@@ -164,6 +131,7 @@ class Inserter(Generic[IndexT]):
         Raises:
             RequestIdReusedError: its request_id belongs to another request.
             BadFieldsError: a note cannot be taken; nothing is stored.
+            SecretFoundError: see `Screen.refuse`; nothing is stored.
             ServiceError: see `store_note`, nothing is stored then, and `Profile.write`.
         """
         with profile.snapshot() as connection:
@@ -171,9 +139,14 @@ class Inserter(Generic[IndexT]):
         if earlier is None:
             placed = _placed(profile, order.notes)
             notes = [check_note(placed[0])] if order.single else check_batch(placed)
+            findings = self._screen.look(order.notes, order.secrets, deadline)
+            self._screen.refuse(findings, order.caller, order.secrets)
             prepared = [prepare(note) for note in notes]
             vectors = self._title_vectors(profile, prepared, deadline)
-            earlier = self._write(profile, order, prepared, vectors, deadline.for_work())
+            storing = replace(order, findings=findings)
+            earlier = self._write(profile, storing, prepared, vectors, deadline.for_work())
+        else:
+            findings = self._screen.look(order.notes, order.secrets, deadline)
         note_ids = [NoteId(each["id"]) for each in earlier["notes"]]
         if order.wait_for_passages:
             seconds = deadline.left() - REPLY_MARGIN_SECONDS
@@ -183,7 +156,7 @@ class Inserter(Generic[IndexT]):
             seconds = min(PASSAGES_WAIT_SECONDS, deadline.left() / 2)
             wait_for_vectors(profile, note_ids, seconds, behind_others=False)
         with profile.snapshot() as connection:
-            return _full_reply(connection, earlier, profile.now_ms(connection))
+            return full_reply(connection, earlier, findings, profile.now_ms(connection))
 
     def _write(
         self,
@@ -294,8 +267,10 @@ class Inserter(Generic[IndexT]):
             )
             for each in prepared
         ]
+        if order.secrets.allow:
+            record_meant(transaction, stored, order.findings, order.caller)
         reply = {
-            "notes": [_receipt_of(each) for each in stored],
+            "notes": [receipt_of(each) for each in stored],
             "degraded": [DEGRADED_VECTOR] if vectors is None else [],
         }
         remember_reply(connection, order.key, reply, transaction.at_ms)
@@ -322,63 +297,3 @@ def _placed(profile: Profile[Index], notes: Sequence[NewNote]) -> list[NewNote]:
 
 def _same_content(connection: Connection, prepared: PreparedNote) -> list[KnownNote]:
     return find_same_content(connection, prepared.content_hash, prepared.note.scope)
-
-
-def _receipt_of(stored: StoredReply) -> dict[str, object]:
-    """Return what is remembered of a stored note: no text, its scope's name being none."""
-    return {
-        "id": stored.id,
-        "duplicate": stored.duplicate,
-        "lifecycle": stored.state.lifecycle,
-        "trust": stored.state.trust,
-        "scope": stored.scope,
-        "event": stored.event,
-        "similar": [[each.note_id, each.similarity] for each in stored.similar],
-        "answers": stored.answers,
-        "superseded": stored.superseded,
-        "superseded_event": stored.superseded_event,
-        "restored": stored.restored,
-        "recalled": stored.recalled,
-        "given_to": [stored.given_to.count, list(stored.given_to.sessions)],
-        "proposal": stored.proposal,
-    }
-
-
-def _full_reply(connection: Connection, remembered: Reply, now_ms: int) -> InsertReply:
-    """Complete what is remembered with titles and with how far the vectors are.
-
-    Similar notes that have been hidden since are left out.
-    """
-    note_ids = [NoteId(each["id"]) for each in remembered["notes"]]
-    alike = [NoteId(note_id) for each in remembered["notes"] for note_id, _ in each["similar"]]
-    titles = read_titles(connection, alike, View(scope=ScopeFilter(all=True), now_ms=now_ms))
-    pending = count_of_notes(connection, note_ids)
-    return InsertReply(
-        notes=tuple(
-            InsertedNote(
-                id=NoteId(each["id"]),
-                duplicate=each["duplicate"],
-                lifecycle=Lifecycle(each["lifecycle"]),
-                trust=Trust(each["trust"]),
-                scope=each["scope"],
-                event=each["event"],
-                pending=pending.get(NoteId(each["id"]), 0),
-                similar=tuple(
-                    SimilarNote(note_id=note_id, title=titles[note_id], similarity=similarity)
-                    for note_id, similarity in each["similar"]
-                    if note_id in titles
-                ),
-                uncovered_from_char=uncovered_from(connection, NoteId(each["id"])),
-                # A reply that an earlier version of the program remembers knows of none.
-                answers=each.get("answers", 0),
-                superseded=each.get("superseded"),
-                superseded_event=each.get("superseded_event", 0),
-                restored=each.get("restored", False),
-                recalled=each.get("recalled", False),
-                given_to=given_to_of(each),
-                proposal=each.get("proposal", 0),
-            )
-            for each in remembered["notes"]
-        ),
-        degraded=tuple(remembered["degraded"]),
-    )

@@ -212,6 +212,13 @@ class ProposedError(ServiceError):
     code = grpc.StatusCode.FAILED_PRECONDITION
 
 
+class SecretFoundError(ServiceError):
+    """A note to store holds what looks like a secret."""
+
+    reason = errors_pb2.ERROR_REASON_SECRET_FOUND
+    code = grpc.StatusCode.FAILED_PRECONDITION
+
+
 class NoReviewerError(ServiceError):
     """No reviewer has been set up."""
 

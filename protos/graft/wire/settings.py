@@ -198,6 +198,14 @@ SETTINGS = (
         " until a reviewer approves of it.",
     ),
     Setting(
+        name="secrets",
+        variable="GRAFT_SECRETS",
+        rule=one_of("warn", "refuse", "off"),
+        default="warn",
+        help="What follows where a note to save holds what looks like a secret: it is saved and"
+        " told of (warn), or not saved (refuse); off: nobody looks.",
+    ),
+    Setting(
         name="hooks",
         variable="GRAFT_HOOKS",
         rule=Flag(),

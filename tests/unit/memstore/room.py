@@ -31,7 +31,8 @@ from graft_memstore.upkeep.upkeep import Upkeep
 from graft_memstore.upkeep.verify_trail import verify_trail
 from graft_memstore.write.change import Changed, ChangeOrder, change_note
 from graft_memstore.write.delete import DeleteOrder, DeleteReply, take_away
-from graft_memstore.write.insert import InsertedNote, Inserter, InsertOrder, InsertReply
+from graft_memstore.write.insert import Inserter, InsertOrder
+from graft_memstore.write.insert_reply import InsertedNote, InsertReply
 from graft_memstore.write.receipts import RequestKey
 from graft_memstore.write.state_change import Saying
 

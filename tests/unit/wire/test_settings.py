@@ -71,6 +71,9 @@ WRONG = {
     "batch_tokens": ["-1", "15", "16385"],
     "embed_tokens_max": ["1", "15", "8193"],
     "new_notes": ["verified", "Candidate", ""],
+    "secrets": ["strict", "Warn", "0", ""],
+    "hooks": ["maybe", "2", "-1"],
+    "hook_ms": ["-1", "49", "10001", "soon"],
     "log_level": ["loud", "INFO", ""],
 }
 RIGHT = {
@@ -90,6 +93,9 @@ RIGHT = {
     "batch_tokens": ["0", "16", "16384"],
     "embed_tokens_max": ["0", "16", "8192"],
     "new_notes": ["observed", "candidate"],
+    "secrets": ["warn", "refuse", "off"],
+    "hooks": ["0", "1", "TRUE", "off"],
+    "hook_ms": ["0", "50", "1000", "10000"],
     "log_level": ["debug", "info", "warning", "error"],
 }
 
