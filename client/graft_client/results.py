@@ -107,8 +107,7 @@ class Inserted:
     Attributes:
         pending: texts of it that have no vector yet; they are found by their words.
         event: number of the event that recorded it; None if nothing changed.
-        uncovered_from_char: first character of the body that is found by words alone; None
-            when all of it is embedded.
+        uncovered_from_char: first character of the body that no vector covers; None for none.
         answers: earlier questions in vain that it may answer.
         superseded: the note that it replaced, by *superseded_event*; None for none.
         restored: it was there, retired, and is in force again.

@@ -63,17 +63,16 @@ def merged(spots: Iterable[Spot]) -> list[Spot]:
 
 
 def _joined(first: Spot, second: Spot) -> Spot:
-    known = second if first.vague and not second.vague else first
-    # Which of two overlapping secrets it is is not known, so that nothing of either is shown
-    # unless both may be.
-    showing = first.showing if first.showing is second.showing else known.showing
-    if Showing.NOTHING in {first.showing, second.showing} and not (first.vague or second.vague):
-        showing = Showing.NOTHING
+    """Make one of two places that overlap."""
+    if first.vague != second.vague:
+        return second if first.vague else first
+    # Of two secrets in one, no more is shown than of the one that shows less.
+    showing = first.showing if first.showing is second.showing else Showing.NOTHING
     return Spot(
-        start=min(first.start, second.start),
+        start=first.start,
         end=max(first.end, second.end),
-        kind=known.kind,
+        kind=first.kind,
         showing=showing,
-        before=known.before,
-        vague=first.vague and second.vague,
+        before=first.before,
+        vague=first.vague,
     )

@@ -76,6 +76,8 @@ class FakeState:
     queue: FakeQueue = field(default_factory=FakeQueue)
     insert_answers: int = 0
     insert_pending: int = 0
+    findings: list[notes_service_pb2.SecretFinding] = field(default_factory=list)
+    findings_more: int = 0
     status_reply: daemon_service_pb2.GetStatusResponse = field(
         default_factory=lambda: daemon_service_pb2.GetStatusResponse(pid=4242, build="0.1.0+1")
     )
@@ -359,6 +361,8 @@ class FakeMemstore(
         self.state.notes[note.id] = note
         inserted = _inserted(note, duplicate=False, answers=self.state.insert_answers)
         inserted.pending = self.state.insert_pending
+        inserted.findings.extend(self.state.findings)
+        inserted.findings_more = self.state.findings_more
         return inserted
 
     def find(self, piece: str, context: grpc.ServicerContext) -> note_pb2.Note:
