@@ -37,7 +37,6 @@ class Memory:
     session: str
     agent: str
     deadline: float
-    bound: bool = True
 
     def query(self, text: str) -> recall_service_pb2.QueryResponse:
         """Ask the gate.
@@ -65,16 +64,14 @@ class Memory:
             profile=self.profile, scope=self._filter(), page_size=1
         )
         reply = review_service_pb2.ListReviewItemsResponse()
-        free = replace(self, bound=False)
-        listed = free._ask("ReviewService/ListReviewItems", request, reply)  # noqa: SLF001 - ours
+        listed = self._ask("ReviewService/ListReviewItems", request, reply, bound=False)
         return sum(each.count for each in listed.waiting)
 
     def has_embedder(self) -> bool:
         """Tell whether an embedder runs, or is starting."""
         reply = daemon_service_pb2.GetStatusResponse()
-        free = replace(self, bound=False)
         request = daemon_service_pb2.GetStatusRequest()
-        status = free._ask("DaemonService/GetStatus", request, reply)  # noqa: SLF001 - ours
+        status = self._ask("DaemonService/GetStatus", request, reply, bound=False)
         return any(each.pid or each.state == "starting" for each in status.embedders)
 
     def has_saved_since(self, since_ms: int) -> bool:
@@ -88,12 +85,12 @@ class Memory:
     def _filter(self) -> note_pb2.ScopeFilter:
         return note_pb2.ScopeFilter(scopes=self.scopes)
 
-    def _ask(self, method: str, request: Message, reply: ReplyT) -> ReplyT:
+    def _ask(self, method: str, request: Message, reply: ReplyT, *, bound: bool = True) -> ReplyT:
         told = CallMetadata(
             session=self.session,
             agent=self.agent,
             door=HOOK_DOOR,
-            bound=self.scopes if self.bound else (),
+            bound=self.scopes if bound else (),
         )
         path = f"/graft.memory.v1.{method}"
         answered = call(
