@@ -1,13 +1,19 @@
 """`graft analytics`: what the memory gave."""
 
-from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
 import click
 
-from graft_client.analytics_reports import SECONDS_PER_HIT, Analytics, HitCounts, NamedCounts
-from graft_client.cli.analytics_page import page_of, summary_of, total_of
+from graft_client.analytics_reports import SECONDS_PER_HIT, Analytics
+from graft_client.cli.analytics_page import (
+    figures_of,
+    name_of,
+    page_of,
+    summary_of,
+    title_of,
+    total_of,
+)
 from graft_client.cli.inputs import SINCE, confirm
 from graft_client.cli.options import GraftCommand
 from graft_client.cli.output import Output, printable
@@ -19,6 +25,7 @@ from graft_client.results import short_id
 from graft_client.whole_files import write_whole
 
 SECONDS_PER_HIT_MAX = 86_400
+LEVELS = ("STRONG", "WEAK", "MISS", "hit rate")
 DAYS_SHOWN = 14
 """Days of the table that people read; --json and --html have all."""
 
@@ -101,18 +108,23 @@ def _write(output: Output, found: Analytics, seconds_per_hit: int) -> None:
                 for name, row in (("service", found.service), ("embedder", found.embedder))
             ),
         )
-    days = [(f"{each.day:%Y-%m-%d}", each.hits) for each in found.days[-DAYS_SHOWN:]]
-    output.table(("day", "STRONG", "WEAK", "MISS", "hit rate"), _counted(days))
+    output.table(
+        ("day", *LEVELS),
+        ((f"{each.day:%Y-%m-%d}", *figures_of(each.hits)) for each in found.days[-DAYS_SHOWN:]),
+    )
     for title, groups in (
         ("scope", found.scopes),
         ("agent", found.agents),
         ("door", found.doors),
     ):
-        output.table((title, "STRONG", "WEAK", "MISS", "hit rate"), _counted(_named(groups)))
+        output.table(
+            (title, *LEVELS),
+            ((printable(name_of(each)), *figures_of(each.hits)) for each in groups),
+        )
     output.table(
         ("reused", "id", "title"),
         (
-            (f"{each.count:,}", short_id(each.id), printable(each.title or "(not shown now)"))
+            (f"{each.count:,}", short_id(each.id), printable(title_of(each)))
             for each in found.reused
         ),
     )
@@ -141,17 +153,3 @@ def _clear(session: Session, *, yes: bool) -> None:
         session.output.record(cleared)
     else:
         session.output.line(f"forgot {count_of(cleared.answers, 'answer')}")
-
-
-def _counted(rows: Sequence[tuple[str, HitCounts]]) -> Iterator[tuple[str, ...]]:
-    for name, hits in rows:
-        levels = (f"{each:,}" for each in (hits.strong, hits.weak, hits.miss))
-        yield (printable(name), *levels, _rate(hits))
-
-
-def _named(groups: Sequence[NamedCounts]) -> list[tuple[str, HitCounts]]:
-    return [(each.name or "(none named)", each.hits) for each in groups]
-
-
-def _rate(hits: HitCounts) -> str:
-    return "" if hits.hit_rate is None else f"{hits.hit_rate:.0%}"

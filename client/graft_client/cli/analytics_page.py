@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from datetime import datetime
 from html import escape
 
-from graft_client.analytics_reports import Analytics, HitCounts, NamedCounts
+from graft_client.analytics_reports import Analytics, HitCounts, NamedCounts, ReusedNote
 from graft_client.cli.words import count_of, duration
 from graft_client.results import short_id
 
@@ -43,7 +43,7 @@ _PATTERNS = (
 def summary_of(found: Analytics, seconds_per_hit: int) -> list[str]:
     """Say in a few lines what was given."""
     hits = found.hits
-    rate = "" if hits.hit_rate is None else f" ({hits.hit_rate:.0%})"
+    rate = f" ({rate_of(hits)})" if rate_of(hits) else ""
     asked = count_of(total_of(hits), "question")
     saved = duration(found.strong_given * seconds_per_hit)
     given = count_of(found.notes_given, "note")
@@ -55,6 +55,26 @@ def summary_of(found: Analytics, seconds_per_hit: int) -> list[str]:
     if found.misses_kept:
         lines.append(f"misses: {found.misses_closed:,} closed, {found.misses_open:,} open")
     return lines
+
+
+def figures_of(hits: HitCounts) -> tuple[str, str, str, str]:
+    """Write how many answers of each level there were, and the share of STRONG ones."""
+    return f"{hits.strong:,}", f"{hits.weak:,}", f"{hits.miss:,}", rate_of(hits)
+
+
+def rate_of(hits: HitCounts) -> str:
+    """Write the share of STRONG answers; nothing of no answers."""
+    return "" if hits.hit_rate is None else f"{hits.hit_rate:.0%}"
+
+
+def name_of(group: NamedCounts) -> str:
+    """Name a scope, an agent or a door."""
+    return group.name or "(none named)"
+
+
+def title_of(note: ReusedNote) -> str:
+    """Give the title of a note that was given often."""
+    return note.title or "(not shown now)"
 
 
 def total_of(hits: HitCounts) -> int:
@@ -143,7 +163,7 @@ def _rates(bars: Sequence[Bar]) -> str:
         x = LEFT + (place + 0.5) * step
         y = HEIGHT - BOTTOM - hits.hit_rate * (HEIGHT - BOTTOM - 10)
         points.append(f"{x:.1f},{y:.1f}")
-        told = escape(f"{name}: {hits.hit_rate:.0%}")
+        told = escape(f"{name}: {rate_of(hits)}")
         dots.append(
             f'<circle class="strong" cx="{x:.1f}" cy="{y:.1f}" r="3"><title>{told}</title></circle>'
         )
@@ -186,13 +206,8 @@ def _key() -> str:
 
 
 def _table(title: str, groups: Sequence[NamedCounts]) -> str:
-    rows = [(each.name or "(none named)", *_figures(each.hits)) for each in groups]
+    rows = [(name_of(each), *figures_of(each.hits)) for each in groups]
     return _rows(title, ("", "STRONG", "WEAK", "MISS", "hit rate"), rows)
-
-
-def _figures(hits: HitCounts) -> tuple[str, str, str, str]:
-    rate = "" if hits.hit_rate is None else f"{hits.hit_rate:.0%}"
-    return f"{hits.strong:,}", f"{hits.weak:,}", f"{hits.miss:,}", rate
 
 
 def _latency(found: Analytics) -> str:
@@ -205,10 +220,7 @@ def _latency(found: Analytics) -> str:
 
 
 def _reused(found: Analytics) -> str:
-    rows = [
-        (f"{each.title or '(not shown now)'} · {short_id(each.id)}", f"{each.count:,}")
-        for each in found.reused
-    ]
+    rows = [(f"{title_of(each)} · {short_id(each.id)}", f"{each.count:,}") for each in found.reused]
     return _rows("Notes reused most", ("", "times"), rows)
 
 
