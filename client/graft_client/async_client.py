@@ -342,9 +342,10 @@ class AsyncGraft(AsyncCorrectCalls, AsyncReviewCalls, AsyncLogCalls):
         """Make the profile's model ready; see `Graft.load_model`."""
         return await self._call(operations.load_model(self._calls.profile))
 
-    async def stop(self, *, force: bool = False) -> int | None:
+    async def stop(self, *, force: bool = False, only_if_idle: bool = False) -> int | None:
         """End the services; returns the memstore's process, None when none ran."""
-        return await asyncio.to_thread(self._stop, force=force)
+        end = upkeep.End(force=force, only_if_idle=only_if_idle, seconds=self._seconds)
+        return await asyncio.to_thread(self._stop, end)
 
     # Processes are looked after with blocking calls: they poll locks and connect to sockets.
 
@@ -352,9 +353,8 @@ class AsyncGraft(AsyncCorrectCalls, AsyncReviewCalls, AsyncLogCalls):
         connection = Connection(self._services)
         return upkeep.read_status(self._services, connection, self._seconds)
 
-    def _stop(self, *, force: bool) -> int | None:
-        connection = Connection(self._services)
-        return upkeep.stop_services(self._services, connection, force=force, seconds=self._seconds)
+    def _stop(self, end: upkeep.End) -> int | None:
+        return upkeep.stop_services(self._services, Connection(self._services), end)
 
     @override
     async def _call(self, operation: Operation[ReplyT, ResultT], /) -> ResultT:

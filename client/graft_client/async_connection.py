@@ -63,7 +63,7 @@ class AsyncConnection:
             GraftError: it failed; the gRPC error is its cause.
         """
         located = await asyncio.to_thread(self._services.ensure, time.monotonic() + seconds)
-        async with open_async_channel(located.socket) as channel:
+        async with open_async_channel(located.at, located.trust) as channel:
             method: grpc.aio.UnaryStreamMultiCallable[Message, ReplyT] = channel.unary_stream(
                 operation.path,
                 request_serializer=type(operation.request).SerializeToString,
@@ -106,7 +106,7 @@ class AsyncConnection:
                     raise GraftError("this AsyncGraft has been closed; make a new one")
                 # Starting waits on locks and pipes; a thread does that, the loop goes on.
                 located = await asyncio.to_thread(self._services.ensure, deadline)
-                self._channel = (open_async_channel(located.socket), located)
+                self._channel = (open_async_channel(located.at, located.trust), located)
             if time.monotonic() >= deadline:
                 raise DeadlineError("no time was left for the call; give it more")
             return self._channel

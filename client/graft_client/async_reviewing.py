@@ -6,6 +6,7 @@ from copy import copy
 from typing import Self
 
 from graft_client import review_operations
+from graft_client.access import AsyncAccess
 from graft_client.authority import Oracle, ReviewerStatus
 from graft_client.calling import AsyncCall
 from graft_client.calls import Calls
@@ -22,6 +23,11 @@ class AsyncReviewCalls:
     _call: AsyncCall
     # Token of the session that its calls go with; empty for an agent's.
     _reviewer_token: str
+
+    @property
+    def access(self) -> AsyncAccess:
+        """Tokens of callers from outside."""
+        return AsyncAccess(self._calls, self._call)
 
     async def reviewer(self) -> ReviewerStatus:
         """Tell whether the home has a reviewer."""

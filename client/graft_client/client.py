@@ -380,11 +380,10 @@ class Graft(CorrectCalls, ReviewCalls, LogCalls):
         """
         return self._call(operations.load_model(self._calls.profile))
 
-    def stop(self, *, force: bool = False) -> int | None:
+    def stop(self, *, force: bool = False, only_if_idle: bool = False) -> int | None:
         """End the services; returns the memstore's process, None when none ran."""
-        return upkeep.stop_services(
-            self._services, self._connection, force=force, seconds=self._seconds
-        )
+        end = upkeep.End(force=force, only_if_idle=only_if_idle, seconds=self._seconds)
+        return upkeep.stop_services(self._services, self._connection, end)
 
     @override
     def _call(self, operation: Operation[ReplyT, ResultT], /) -> ResultT:

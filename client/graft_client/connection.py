@@ -10,10 +10,12 @@ import grpc
 from google.protobuf.message import Message
 
 from graft.wire.channel import open_channel
+from graft.wire.endpoints import Endpoint
 from graft.wire.errors import Refusal, read_refusal
 from graft_client.errors import DeadlineError, GraftError, NobodyAnsweredError
 from graft_client.operation import Operation
 from graft_client.programs import MEMSTORE
+from graft_client.reaching import why_unreachable
 from graft_client.refusals import Retries, to_graft_error, went_away
 from graft_client.services import Located, Services
 
@@ -68,7 +70,7 @@ class Connection:
         Raises:
             GraftError: it failed; the gRPC error is its cause.
         """
-        with open_channel(located.socket) as channel:
+        with open_channel(located.at, located.trust) as channel:
             try:
                 deadline = time.monotonic() + seconds
                 return operation.read(self._call_once(channel, operation, deadline))
@@ -83,7 +85,7 @@ class Connection:
             GraftError: it failed; the gRPC error is its cause.
         """
         located = self._services.ensure(time.monotonic() + seconds)
-        with open_channel(located.socket) as channel:
+        with open_channel(located.at, located.trust) as channel:
             method: grpc.UnaryStreamMultiCallable[Message, ReplyT] = channel.unary_stream(
                 operation.path,
                 request_serializer=type(operation.request).SerializeToString,
@@ -125,7 +127,7 @@ class Connection:
                 if self._closed.is_set():
                     raise GraftError("this Graft has been closed; make a new one")
                 located = self._services.ensure(deadline)
-                self._channel = (open_channel(located.socket), located)
+                self._channel = (open_channel(located.at, located.trust), located)
             if time.monotonic() >= deadline:
                 raise DeadlineError("no time was left for the call; give more with --timeout")
             return self._channel
@@ -143,12 +145,17 @@ class Connection:
 def explain(refusal: Refusal, services: Services, located: Located, seconds: float) -> GraftError:
     """Say in words for people why a call to *located* failed."""
     if services.configuration.target is not None and went_away(refusal):
+        why = why_unreachable(located.at, located.trust) or "nothing answers there"
         return NobodyAnsweredError(
-            f"nothing answers at {located.socket}, which target (GRAFT_TARGET) names; start the"
+            f"{located.at}, which target (GRAFT_TARGET) names, cannot be called: {why}; start the"
             " memstore there, or unset it to use this home's own"
         )
+    if isinstance(located.at, Endpoint):
+        return to_graft_error(
+            refusal, whom=f"the memstore at {located.at}", log="its own log", seconds=seconds
+        )
     log = services.configuration.home.log(MEMSTORE)
-    whom = f"the memstore at {located.socket}"
+    whom = f"the memstore at {located.at}"
     if located.pid:
         whom = f"the memstore (process {located.pid})"
     return to_graft_error(refusal, whom=whom, log=str(log), seconds=seconds)

@@ -81,7 +81,7 @@ class BadFieldError(RefusedError):
 
 
 class NotFoundError(RefusedError):
-    """No note, profile, model, receipt or event goes by that name."""
+    """No note, profile, model, receipt, event or access token goes by that name."""
 
     reasons = frozenset(
         {
@@ -91,6 +91,7 @@ class NotFoundError(RefusedError):
             "RECEIPT_NOT_FOUND",
             "EVENT_NOT_FOUND",
             "ITEM_NOT_FOUND",
+            "TOKEN_NOT_FOUND",
         }
     )
 
@@ -98,7 +99,7 @@ class NotFoundError(RefusedError):
 class AlreadyExistsError(RefusedError):
     """It is there already."""
 
-    reasons = frozenset({"PROFILE_EXISTS"})
+    reasons = frozenset({"PROFILE_EXISTS", "TOKEN_EXISTS"})
 
 
 class WrongStateError(RefusedError):
@@ -128,6 +129,12 @@ class NotAllowedError(RefusedError):
     """The caller's role or door may not do this."""
 
     reasons = frozenset({"NOT_ALLOWED"})
+
+
+class NoAccessError(RefusedError):
+    """The memstore elsewhere takes no token of this caller's: none, a wrong or an ended one."""
+
+    reasons = frozenset({"NO_ACCESS"})
 
 
 class ProposedError(RefusedError):
@@ -166,6 +173,7 @@ REFUSALS: tuple[type[RefusedError], ...] = (
     AlreadyExistsError,
     WrongStateError,
     NotAllowedError,
+    NoAccessError,
     ProposedError,
     NotReadyError,
     StorageError,

@@ -305,6 +305,7 @@ def memstore_status(
         ),
         reviewer=authority_replies.reviewer(reply.reviewer),
         settings=dict(reply.settings),
+        listen=reply.listen,
     )
 
 

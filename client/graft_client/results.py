@@ -373,6 +373,7 @@ class MemstoreStatus:
     profiles: tuple[ProfileStatus, ...]
     reviewer: ReviewerStatus = field(default_factory=ReviewerStatus)
     settings: dict[str, str] = field(default_factory=dict)
+    listen: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -389,10 +390,7 @@ class Status:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Check:
-    """One thing that was checked: *detail* says what was seen and, when not ok, what to do.
-
-    *profile* is empty where the check is of no profile in particular.
-    """
+    """What was checked and seen, and when not ok what to do; of *profile*, empty for none."""
 
     name: str
     ok: bool

@@ -6,6 +6,7 @@ from copy import copy
 from typing import Self
 
 from graft_client import review_operations
+from graft_client.access import Access
 from graft_client.authority import Oracle, ReviewerStatus
 from graft_client.calling import Call
 from graft_client.calls import Calls
@@ -22,6 +23,11 @@ class ReviewCalls:
     _call: Call
     # Token of the session that its calls go with; empty for an agent's.
     _reviewer_token: str
+
+    @property
+    def access(self) -> Access:
+        """Tokens of callers from outside."""
+        return Access(self._calls, self._call)
 
     def reviewer(self) -> ReviewerStatus:
         """Tell whether the home has a reviewer."""

@@ -13,6 +13,7 @@ import grpc
 from graft.memory.v1 import daemon_service_pb2
 from graft.wire.build import build_id
 from graft.wire.channel import open_channel
+from graft.wire.endpoints import PLAIN, Endpoint, Trust
 from graft.wire.errors import read_refusal
 from graft.wire.launch import (
     ServiceRecord,
@@ -22,6 +23,7 @@ from graft.wire.launch import (
     wait_until_gone,
 )
 from graft.wire.locks import FileLock
+from graft.wire.metadata import AUTHORIZATION_KEY
 from graft.wire.paths import Home
 from graft_client.errors import NobodyAnsweredError, SettingsError, WrongBuildError
 from graft_client.operations import DAEMON
@@ -36,8 +38,9 @@ STOP_SECONDS = 10.0
 class Located:
     """A memstore that can be called; *pid* is 0 where it is not of this home."""
 
-    socket: Path
+    at: Path | Endpoint
     pid: int
+    trust: Trust = PLAIN
 
 
 class Services:
@@ -68,8 +71,15 @@ class Services:
         return self._build
 
     def metadata(self) -> tuple[tuple[str, str], ...]:
-        """Give the metadata that every call carries."""
-        return self._configuration.metadata(self.build)
+        """Give the metadata that every call carries.
+
+        Raises:
+            SettingsError: there is a target on TCP and no token for it.
+        """
+        told = self._configuration.metadata(self.build)
+        if not isinstance(self._configuration.target, Endpoint):
+            return told
+        return (*told, (AUTHORIZATION_KEY, f"Bearer {self._configuration.token()}"))
 
     def find(self) -> Located | None:
         """Find the memstore that answers now, whatever its build; start nothing.
@@ -77,12 +87,12 @@ class Services:
         Raises:
             NobodyAnsweredError: another user's process answers there.
         """
-        target = self._configuration.target
-        if target is not None:
-            return Located(socket=target, pid=0)
+        elsewhere = self._elsewhere()
+        if elsewhere is not None:
+            return elsewhere
         with _own_errors(self._configuration.home):
             record = find_running(self._configuration.home, MEMSTORE)
-        return None if record is None else Located(socket=record.socket, pid=record.pid)
+        return None if record is None else Located(at=record.socket, pid=record.pid)
 
     def ensure(self, deadline: float, *, asked: bool = False) -> Located:
         """Find a memstore that can be called, starting or replacing it where that is allowed.
@@ -96,9 +106,9 @@ class Services:
             SettingsError: encryption was asked for, which a running memstore does not do either.
             WrongBuildError: one of another version answers and is busy.
         """
-        target = self._configuration.target
-        if target is not None:
-            return Located(socket=target, pid=0)
+        elsewhere = self._elsewhere()
+        if elsewhere is not None:
+            return elsewhere
         if self._configuration.environ.get(DATABASE_KEY_VARIABLE):
             raise SettingsError(
                 f"{DATABASE_KEY_VARIABLE} is set, but this build cannot encrypt; unset it, and keep"
@@ -112,7 +122,20 @@ class Services:
                 record = self._replace(record, deadline, may_start=may_start)
             if record is None:
                 record = self._start(deadline, may_start=may_start)
-        return Located(socket=record.socket, pid=record.pid)
+        return Located(at=record.socket, pid=record.pid)
+
+    def _elsewhere(self) -> Located | None:
+        """Return the memstore that the target names; None where there is no target.
+
+        Raises:
+            SettingsError: a file that TLS takes cannot be read.
+        """
+        target = self._configuration.target
+        if target is None:
+            return None
+        if isinstance(target, Path):
+            return Located(at=target, pid=0)
+        return Located(at=target, pid=0, trust=self._configuration.trust())
 
     def _start(self, deadline: float, *, may_start: bool) -> ServiceRecord:
         home = self._configuration.home

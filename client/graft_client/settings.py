@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TypedDict
 
+from graft.wire.endpoints import Endpoint, Trust
 from graft.wire.metadata import CallMetadata
 from graft.wire.paths import Home
 from graft.wire.settings import Settings, load_what_is_good
@@ -15,6 +16,11 @@ from graft_client.scope import Project, find_project
 DATABASE_KEY_VARIABLE = "GRAFT_DB_KEY"
 SESSION_VARIABLE = "GRAFT_SESSION"
 HOME_VARIABLE = "GRAFT_HOME"
+TOKEN_VARIABLE = "GRAFT_TOKEN"  # noqa: S105 - a variable's name
+
+TOKEN_CHARS_MAX = 256
+FILE_BYTES_MAX = 1024 * 1024
+"""No file of certificates, of a key or of a token is larger."""
 
 
 class SettingFields(TypedDict, total=False):
@@ -44,6 +50,9 @@ ENVIRONMENT_ONLY = (
     ),
     EnvironmentVariable(
         variable=SESSION_VARIABLE, help="Name of the agent's session, kept with what it changes."
+    ),
+    EnvironmentVariable(
+        variable=TOKEN_VARIABLE, help="Token that a target on TCP asks for; see `graft token`."
     ),
     EnvironmentVariable(
         variable=DATABASE_KEY_VARIABLE,
@@ -94,10 +103,59 @@ class Configuration:
         return self.settings.number("timeout_seconds")
 
     @property
-    def target(self) -> Path | None:
-        """Socket to use instead of the home's own; None: the home's own."""
+    def target(self) -> Path | Endpoint | None:
+        """Where a memstore is called instead of the home's own; None: the home's own."""
         target = self.settings.text("target")
+        if "://" in target:
+            return Endpoint.parse(target)
         return Path(target.removeprefix("unix:")) if target else None
+
+    def token(self) -> str:
+        """Read the token that a target on TCP asks for; anew each time, for it may be replaced.
+
+        Raises:
+            SettingsError: there is none, or it is none.
+        """
+        token = self.environ.get(TOKEN_VARIABLE, "")
+        source = TOKEN_VARIABLE
+        if not token:
+            source = "token_file"
+            token = (self._content(source) or b"").decode("utf-8", "replace")
+        token = token.strip()
+        if not token:
+            raise SettingsError(
+                f"{self.settings.text('target')} takes a token: put it into a file that token_file"
+                f" (GRAFT_TOKEN_FILE) names, or into {TOKEN_VARIABLE}; whoever runs the memstore"
+                " makes one with: graft token create"
+            )
+        if len(token) > TOKEN_CHARS_MAX or not token.isascii() or not token.isprintable():
+            raise SettingsError(f"what {source} holds is no token: one is a short line of ASCII")
+        return token
+
+    def trust(self) -> Trust:
+        """Read what TLS takes from files.
+
+        Raises:
+            SettingsError: one cannot be read, or one of a certificate and its key is missing.
+        """
+        certificate, key = self._content("tls_cert"), self._content("tls_key")
+        if (certificate is None) is not (key is None):
+            raise SettingsError("tls_cert and tls_key go together; one of them is missing")
+        return Trust(roots=self._content("tls_ca"), certificate=certificate, key=key)
+
+    def _content(self, name: str) -> bytes | None:
+        """Return what the file holds that the setting *name* names; None where it names none."""
+        path = self.settings.text(name)
+        if not path:
+            return None
+        try:
+            with Path(path).expanduser().open("rb") as file:
+                content = file.read(FILE_BYTES_MAX + 1)
+        except (OSError, RuntimeError) as error:
+            raise SettingsError(f"{name} is {path}, which cannot be read: {error}") from error
+        if len(content) > FILE_BYTES_MAX:
+            raise SettingsError(f"{name} is {path}, which has more than {FILE_BYTES_MAX:,} bytes")
+        return content
 
     @property
     def may_start(self) -> bool:

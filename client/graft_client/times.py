@@ -55,10 +55,10 @@ def parse_since(text: str, now: datetime) -> datetime:
     Raises:
         InputError: *text* is none of these.
     """
-    match = _DURATION.fullmatch(text.strip())
-    if match is not None:
+    passed = _duration(text)
+    if passed is not None:
         try:
-            return now - timedelta(**{_UNITS[match[2]]: int(match[1])})
+            return now - passed
         except OverflowError as error:
             raise InputError(f"{text!r} is too long ago") from error
     if _DAY.fullmatch(text.strip()):
@@ -70,6 +70,36 @@ def parse_since(text: str, now: datetime) -> datetime:
             f"{text!r} is neither a duration (30d, 12h, 45m, 2w), nor a day (2026-01-31), nor an"
             " instant (2026-01-31T09:30:00Z)"
         ) from error
+
+
+def parse_until(text: str, now: datetime) -> datetime:
+    """Read a duration from *now* on (``30d``, ``12h``, ``45m``, ``2w``) or an instant.
+
+    Raises:
+        InputError: *text* is neither.
+    """
+    to_come = _duration(text)
+    if to_come is None:
+        return parse_time(text)
+    try:
+        return now + to_come
+    except OverflowError as error:
+        raise InputError(f"{text!r} is too far ahead") from error
+
+
+def _duration(text: str) -> timedelta | None:
+    """Read a duration; None where *text* is none.
+
+    Raises:
+        InputError: it is longer than any calendar.
+    """
+    match = _DURATION.fullmatch(text.strip())
+    if match is None:
+        return None
+    try:
+        return timedelta(**{_UNITS[match[2]]: int(match[1])})
+    except OverflowError as error:
+        raise InputError(f"{text!r} is longer than any calendar") from error
 
 
 def to_milliseconds(instant: datetime) -> int:

@@ -4,6 +4,7 @@ import os
 import sys
 import threading
 import time
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TypeVar
 
@@ -48,50 +49,61 @@ def read_status(services: Services, connection: Connection, seconds: float) -> S
     if located is None:
         embedders = tuple(_running_embedders(services.configuration.home))
         return Status(memstore=None, embedder=next(iter(embedders), None), embedders=embedders)
-    memstore, embedders = connection.call_at(
-        located, operations.status(str(located.socket)), seconds
-    )
+    memstore, embedders = connection.call_at(located, operations.status(str(located.at)), seconds)
     return Status(memstore=memstore, embedder=next(iter(embedders), None), embedders=embedders)
 
 
-def stop_services(
-    services: Services, connection: Connection, *, force: bool, seconds: float
-) -> int | None:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class End:
+    """How services are ended.
+
+    Attributes:
+        force: kill what does not end by itself.
+        only_if_idle: leave a memstore alone that has something to do, or listens to others.
+        seconds: how long to wait for the end.
+    """
+
+    force: bool = False
+    only_if_idle: bool = False
+    seconds: float
+
+
+def stop_services(services: Services, connection: Connection, end: End) -> int | None:
     """End the memstore and all embedders of a home; return the memstore's process, if any.
 
     Args:
         services: whose.
         connection: the way to them.
-        force: kill what does not end by itself.
-        seconds: how long to wait for the end.
+        end: how.
 
     Raises:
-        NobodyAnsweredError: a memstore lives but does not answer, and *force* is not set.
+        NobodyAnsweredError: a memstore lives but does not answer, and it is not to be forced.
         DeadlineError: it has not ended in time.
+        WrongStateError: it is busy, and to be ended only if it is not.
     """
     home = services.configuration.home
     located = services.find()
     if services.configuration.target is not None:
         assert located is not None, "a target is always located"
-        return connection.call_at(located, operations.stop(only_if_idle=False), seconds)
-    pid = _stop_memstore(home, located, connection, force=force, seconds=seconds)
+        asked = operations.stop(only_if_idle=end.only_if_idle)
+        return connection.call_at(located, asked, end.seconds)
+    pid = _stop_memstore(home, located, connection, end)
     for service in embedder_services(home):
-        _stop_embedder(home, service, force=force, seconds=seconds)
+        _stop_embedder(home, service, force=end.force, seconds=end.seconds)
     return pid
 
 
 def _stop_memstore(
-    home: Home, located: Located | None, connection: Connection, *, force: bool, seconds: float
+    home: Home, located: Located | None, connection: Connection, end: End
 ) -> int | None:
-    if force:
-        seconds = min(seconds, FORCED_STOP_SECONDS)
+    seconds = min(end.seconds, FORCED_STOP_SECONDS) if end.force else end.seconds
     deadline = time.monotonic() + seconds
     if located is not None:
         pid: int | None = located.pid
-        _ask_to_stop(located, connection, force=force, seconds=seconds)
+        _ask_to_stop(located, connection, replace(end, seconds=seconds))
     else:
         pid = holder_of(home.life_lock(MEMSTORE))
-        if pid is not None and not force:
+        if pid is not None and not end.force:
             raise NobodyAnsweredError(
                 f"the memstore (process {pid}) holds {home.life_lock(MEMSTORE)} but does not"
                 " answer; run: graft stop --force"
@@ -99,7 +111,7 @@ def _stop_memstore(
     if wait_until_gone(home, MEMSTORE, deadline):
         _wait_for_exit(pid)
         return pid
-    if not force:
+    if not end.force:
         raise DeadlineError(
             f"the memstore (process {pid}) has not ended within {seconds:g} s; calls may be"
             " finishing: wait, or run: graft stop --force"
@@ -107,11 +119,12 @@ def _stop_memstore(
     return _kill(home, MEMSTORE)
 
 
-def _ask_to_stop(located: Located, connection: Connection, *, force: bool, seconds: float) -> None:
+def _ask_to_stop(located: Located, connection: Connection, end: End) -> None:
     try:
-        connection.call_at(located, operations.stop(only_if_idle=False), seconds)
+        asked = operations.stop(only_if_idle=end.only_if_idle)
+        connection.call_at(located, asked, end.seconds)
     except GraftError:
-        if not force:
+        if not end.force:
             raise
 
 

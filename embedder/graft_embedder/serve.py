@@ -23,7 +23,7 @@ def serve(home: Home, model: str, settings: Settings, ready_fd: int | None) -> i
     join_output_to_log()
     loaders: list[ModelLoader] = []
 
-    def register(server: grpc.Server, control: Control) -> Sequence[str]:
+    def register(servers: Sequence[grpc.Server], control: Control) -> Sequence[str]:
         set_serving(control.health, [SERVICE], serving=False)
         loader = ModelLoader(
             LoaderOptions(
@@ -36,9 +36,9 @@ def serve(home: Home, model: str, settings: Settings, ready_fd: int | None) -> i
             on_ready=lambda: set_serving(control.health, [SERVICE], serving=True),
         )
         loaders.append(loader)
-        embedder_pb2_grpc.add_EmbedderServiceServicer_to_server(
-            EmbedderServicer(loader, control), server
-        )
+        servicer = EmbedderServicer(loader, control)
+        for server in servers:
+            embedder_pb2_grpc.add_EmbedderServiceServicer_to_server(servicer, server)
         loader.start()
         return [SERVICE]
 

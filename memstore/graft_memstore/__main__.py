@@ -1,9 +1,11 @@
 """`python -m graft_memstore serve`: run the memory service of one home."""
 
 import argparse
+import os
 import sys
 from collections.abc import Sequence
 
+from graft.wire.listening import ListenError
 from graft.wire.paths import UnsafeDirectoryError
 from graft.wire.settings import SettingError
 from graft_memstore.serve import serve
@@ -15,9 +17,11 @@ REFUSED, WRONG_USAGE = 1, 2
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the service and return the exit status: 0 done, 1 refused, 2 wrong usage."""
     options = _parser().parse_args(arguments)
+    # Whoever knocks with something that is no TLS writes no line of gRPC's into the log.
+    os.environ.setdefault("GRPC_VERBOSITY", "ERROR")
     try:
         return serve(MemstoreSettings.read(options.home), options.ready_fd)
-    except (EncryptionError, UnsafeDirectoryError) as error:
+    except (EncryptionError, ListenError, UnsafeDirectoryError) as error:
         return _complain(str(error), REFUSED)
     except SettingError as error:
         return _complain(str(error), WRONG_USAGE)

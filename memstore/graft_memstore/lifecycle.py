@@ -99,7 +99,7 @@ MAY_UNDO: Mapping[str, frozenset[Verb]] = {
 }
 """Which verbs a role may take back; what else it would take back it may propose."""
 
-ERASING_DOOR = "cli"
+PERSONS_DOOR = "cli"
 """The door that a person uses; a program of the same user can imitate it, as the docs say."""
 
 REVIEWING_DOORS = frozenset({"cli", "web", "library"})
@@ -189,14 +189,15 @@ _ASPECTS: tuple[Callable[[NoteState], object], ...] = (
 """What of a state somebody sets, and somebody else may lift."""
 
 
-def may_erase(caller: Caller, *, has_reviewer: bool) -> bool:
-    """Tell whether a caller's delete erases; anybody else's retires.
+def is_person(caller: Caller, *, has_reviewer: bool) -> bool:
+    """Tell whether a caller may decide what no agent does: to erase, to let a secret be.
 
-    Where no reviewer has been set up, the person's door is all that there is to go by.
+    Where no reviewer has been set up, the person's door is all that there is to go by, and a token
+    proves nothing of who sits there.
     """
     if has_reviewer:
         return caller.actor == REVIEWER
-    return caller.door == ERASING_DOOR
+    return caller.door == PERSONS_DOOR and not caller.token
 
 
 def allows(verb: Verb, state: NoteState) -> bool:

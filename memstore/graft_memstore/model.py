@@ -331,6 +331,7 @@ class Caller:
         agent: what it names itself; empty where it does not.
         door: cli, mcp, hook, web or library.
         bound: scopes that it cannot look beyond; empty: it is bound to none.
+        token: name of the token that let it in; empty for who comes through the socket.
     """
 
     actor: str = "agent"
@@ -338,6 +339,7 @@ class Caller:
     agent: str = ""
     door: str = "library"
     bound: tuple[str, ...] = ()
+    token: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -30,11 +30,13 @@ from graft.memory.v1 import (
     scopes_service_pb2_grpc,
     sources_service_pb2,
     sources_service_pb2_grpc,
+    tokens_service_pb2,
+    tokens_service_pb2_grpc,
     upkeep_service_pb2,
     upkeep_service_pb2_grpc,
 )
 from graft.wire.build import build_id
-from graft.wire.daemon import Control, DaemonOptions, run_daemon
+from graft.wire.daemon import Control, DaemonOptions, Remote, run_daemon
 from graft.wire.errors import ServiceError, StoppingError
 from graft.wire.events import start_logging
 from graft.wire.health import set_serving
@@ -48,20 +50,25 @@ from graft_memstore.review.reviewer import Reviewer, ReviewerParts
 from graft_memstore.service.analytics import AnalyticsServicer
 from graft_memstore.service.audit import AuditServicer
 from graft_memstore.service.daemon import DaemonParts, DaemonServicer
+from graft_memstore.service.doorkeeper import Doorkeeper
 from graft_memstore.service.given import Giving
 from graft_memstore.service.lifecycle import LifecycleServicer
 from graft_memstore.service.notes import NotesServicer
+from graft_memstore.service.pace import Pace
 from graft_memstore.service.profiles import ProfilesServicer
 from graft_memstore.service.recall import RecallServicer
 from graft_memstore.service.refusals import RefusalRecorder
 from graft_memstore.service.review import ReviewServicer
 from graft_memstore.service.scopes import ScopesServicer
 from graft_memstore.service.sources import SourcesServicer
+from graft_memstore.service.tokens import TokensServicer
 from graft_memstore.service.upkeep import UpkeepServicer
 from graft_memstore.service.wall import WallInterceptor
 from graft_memstore.settings import MemstoreSettings
 from graft_memstore.store.profiles import Profiles, StoreOptions
 from graft_memstore.store.reviewer_file import ReviewerFiles
+from graft_memstore.store.token_file import TokenFile
+from graft_memstore.tokens import TokenParts, Tokens
 from graft_memstore.upkeep.closer import Closer
 from graft_memstore.upkeep.resume import has_work
 from graft_memstore.upkeep.upkeep import Upkeep
@@ -82,7 +89,22 @@ RECALL = recall_service_pb2.DESCRIPTOR.services_by_name["RecallService"].full_na
 SCOPES = scopes_service_pb2.DESCRIPTOR.services_by_name["ScopesService"].full_name
 SOURCES = sources_service_pb2.DESCRIPTOR.services_by_name["SourcesService"].full_name
 REVIEW = review_service_pb2.DESCRIPTOR.services_by_name["ReviewService"].full_name
+TOKENS = tokens_service_pb2.DESCRIPTOR.services_by_name["TokensService"].full_name
 UPKEEP = upkeep_service_pb2.DESCRIPTOR.services_by_name["UpkeepService"].full_name
+NAMES = (
+    NOTES,
+    LIFECYCLE,
+    RECALL,
+    SOURCES,
+    SCOPES,
+    REVIEW,
+    PROFILES,
+    UPKEEP,
+    AUDIT,
+    ANALYTICS,
+    TOKENS,
+    DAEMON,
+)
 NOT_USE = (f"/{DAEMON}/GetStatus", f"/{DAEMON}/Stop")
 
 log = logging.getLogger(__name__)
@@ -92,6 +114,8 @@ def serve(settings: MemstoreSettings, ready_fd: int | None) -> int:
     """Serve the home's notes until told to stop; return the exit status."""
     start_logging(settings.values.text("log_level"))
     memstore = Memstore(settings)
+    recorder = RefusalRecorder(memstore.profiles, memstore.upkeep.scribe)
+    listening = settings.listening()
     return run_daemon(
         DaemonOptions(
             home=settings.home,
@@ -101,9 +125,12 @@ def serve(settings: MemstoreSettings, ready_fd: int | None) -> int:
             ready_fd=ready_fd,
             not_use=NOT_USE,
             # Refusals of the wall are on record as well.
-            inside=(
-                RefusalRecorder(memstore.profiles, memstore.upkeep.scribe),
-                WallInterceptor(memstore.profiles, memstore.find_receipt),
+            inside=(recorder, WallInterceptor(memstore.profiles, memstore.find_receipt)),
+            remote=None
+            if listening is None
+            else Remote(
+                listening=listening,
+                admission=(Doorkeeper(memstore.tokens, memstore.pace, recorder.record, DOMAIN),),
             ),
         ),
         register=memstore.register,
@@ -157,81 +184,66 @@ class Memstore:
             )
         )
 
-    def register(self, server: grpc.Server, control: Control) -> Sequence[str]:
-        """Add every servicer to *server* and go on with what an earlier process left."""
+        self.pace = Pace(time.monotonic)
+        self.tokens = Tokens(
+            TokenParts(
+                file=TokenFile(settings.home.tokens_file),
+                open=self.profiles.open,
+                now_ms=wall_clock_ms,
+                random=os.urandom,
+                has_reviewer=self.reviewer.exists,
+            )
+        )
+
+    def register(self, servers: Sequence[grpc.Server], control: Control) -> Sequence[str]:
+        """Add every servicer to each server and go on with what an earlier process left."""
         giving = Giving(self.upkeep.scribe)
-        notes_service_pb2_grpc.add_NotesServiceServicer_to_server(
-            NotesServicer(
-                self.profiles,
-                Inserter(
-                    self.embedders,
-                    SimilarNotes(wall_clock_ms),
-                    IdMaker(os.urandom),
-                    Trust(self._settings.values.text("new_notes")),
-                    SecretsRule(self._settings.values.text("secrets")),
-                ),
-                self.reviewer,
-                giving,
-            ),
-            server,
+        inserter = Inserter(
+            self.embedders,
+            SimilarNotes(wall_clock_ms),
+            IdMaker(os.urandom),
+            Trust(self._settings.values.text("new_notes")),
+            SecretsRule(self._settings.values.text("secrets")),
         )
-        lifecycle_service_pb2_grpc.add_LifecycleServiceServicer_to_server(
-            LifecycleServicer(self.profiles, self.reviewer, giving), server
-        )
-        review_service_pb2_grpc.add_ReviewServiceServicer_to_server(
-            ReviewServicer(self.profiles, self.reviewer, giving), server
-        )
-        recall_service_pb2_grpc.add_RecallServiceServicer_to_server(
-            RecallServicer(self.profiles, self.embedders, self.upkeep.scribe, giving), server
-        )
-        sources_service_pb2_grpc.add_SourcesServiceServicer_to_server(
-            SourcesServicer(self.profiles, self.reviewer), server
-        )
-        scopes_service_pb2_grpc.add_ScopesServiceServicer_to_server(
-            ScopesServicer(self.profiles, self.reviewer), server
-        )
-        audit_service_pb2_grpc.add_AuditServiceServicer_to_server(
-            AuditServicer(self.profiles), server
-        )
-        analytics_service_pb2_grpc.add_AnalyticsServiceServicer_to_server(
-            AnalyticsServicer(self.profiles, self.upkeep.scribe), server
-        )
-        profiles_service_pb2_grpc.add_ProfilesServiceServicer_to_server(
-            ProfilesServicer(self.profiles, self.upkeep, self._settings.model_names), server
-        )
-        upkeep_service_pb2_grpc.add_UpkeepServiceServicer_to_server(
-            UpkeepServicer(self.profiles, self.reviewer, sweeping=self.upkeep.sweeps), server
-        )
-        daemon_service_pb2_grpc.add_DaemonServiceServicer_to_server(
-            DaemonServicer(
-                DaemonParts(
-                    profiles=self.profiles,
-                    upkeep=self.upkeep,
-                    reviewer=self.reviewer,
-                    embedder=self.embedders,
-                    process=control,
-                    reports=self.embedders.reports,
-                    settings=self._settings.shown(),
-                )
-            ),
-            server,
-        )
-        names = (
-            NOTES,
-            LIFECYCLE,
-            RECALL,
-            SOURCES,
-            SCOPES,
-            REVIEW,
-            PROFILES,
-            UPKEEP,
-            AUDIT,
-            ANALYTICS,
-            DAEMON,
-        )
-        set_serving(control.health, names, serving=True)
+        notes = NotesServicer(self.profiles, inserter, self.reviewer, giving)
+        lifecycle = LifecycleServicer(self.profiles, self.reviewer, giving)
+        review = ReviewServicer(self.profiles, self.reviewer, giving)
+        recall = RecallServicer(self.profiles, self.embedders, self.upkeep.scribe, giving)
+        sources = SourcesServicer(self.profiles, self.reviewer)
+        scopes = ScopesServicer(self.profiles, self.reviewer)
+        audit = AuditServicer(self.profiles)
+        analytics = AnalyticsServicer(self.profiles, self.upkeep.scribe)
+        profiles = ProfilesServicer(self.profiles, self.upkeep, self._settings.model_names)
+        upkeep = UpkeepServicer(self.profiles, self.reviewer, sweeping=self.upkeep.sweeps)
+        tokens = TokensServicer(self.tokens, self.reviewer, self.pace)
+        daemon = DaemonServicer(self._daemon_parts(control))
+        for server in servers:
+            notes_service_pb2_grpc.add_NotesServiceServicer_to_server(notes, server)
+            lifecycle_service_pb2_grpc.add_LifecycleServiceServicer_to_server(lifecycle, server)
+            review_service_pb2_grpc.add_ReviewServiceServicer_to_server(review, server)
+            recall_service_pb2_grpc.add_RecallServiceServicer_to_server(recall, server)
+            sources_service_pb2_grpc.add_SourcesServiceServicer_to_server(sources, server)
+            scopes_service_pb2_grpc.add_ScopesServiceServicer_to_server(scopes, server)
+            audit_service_pb2_grpc.add_AuditServiceServicer_to_server(audit, server)
+            analytics_service_pb2_grpc.add_AnalyticsServiceServicer_to_server(analytics, server)
+            profiles_service_pb2_grpc.add_ProfilesServiceServicer_to_server(profiles, server)
+            upkeep_service_pb2_grpc.add_UpkeepServiceServicer_to_server(upkeep, server)
+            tokens_service_pb2_grpc.add_TokensServiceServicer_to_server(tokens, server)
+            daemon_service_pb2_grpc.add_DaemonServiceServicer_to_server(daemon, server)
+        set_serving(control.health, NAMES, serving=True)
         threading.Thread(target=self.resume, name="resume", daemon=True).start()
-        return names
+        return NAMES
+
+    def _daemon_parts(self, control: Control) -> DaemonParts:
+        return DaemonParts(
+            profiles=self.profiles,
+            upkeep=self.upkeep,
+            reviewer=self.reviewer,
+            embedder=self.embedders,
+            process=control,
+            reports=self.embedders.reports,
+            settings=self._settings.shown(),
+        )
 
     def find_receipt(self, profile_name: str, piece: str, wall: Wall) -> str:
         """Return the id of a receipt by a piece of it; see `Scribe.find`.

@@ -3,11 +3,14 @@
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Self
 
+from graft.wire.endpoints import Endpoint
+from graft.wire.listening import Listening, TlsFiles
 from graft.wire.models import BGE_M3, STARTER, default_model_name, read_registry
 from graft.wire.paths import Home
-from graft.wire.settings import SETTINGS, Settings, load
+from graft.wire.settings import SETTINGS, SettingError, Settings, load
 
 KEY_VARIABLE = "GRAFT_DB_KEY"
 
@@ -47,6 +50,32 @@ class MemstoreSettings:
             environ["GRAFT_HOME"] = home_argument
         home = Home.resolve(environ)
         return cls(home=home, values=load(environ, home.config_file), environ=environ)
+
+    def listening(self) -> Listening | None:
+        """Return where to listen besides the socket; None: nowhere.
+
+        Raises:
+            SettingError: one of a certificate and its key is missing.
+        """
+        address = self.values.text("listen")
+        if not address:
+            return None
+        paths = [self._file(f"listen_{name}") for name in ("cert", "key", "client_ca")]
+        certificate, key, client_ca = paths
+        files = None
+        if certificate is not None and key is not None:
+            files = TlsFiles(certificate=certificate, key=key, client_ca=client_ca)
+        elif any(paths):
+            raise SettingError(
+                "listen_cert and listen_key go together, and listen_client_ca with both; one is"
+                " missing"
+            )
+        endpoint = Endpoint.to_listen(address, tls=files is not None)
+        return Listening(endpoint=endpoint, files=files)
+
+    def _file(self, name: str) -> Path | None:
+        path = self.values.text(name)
+        return Path(path).expanduser() if path else None
 
     def default_model(self) -> str:
         """Return the name of the model for profiles without vectors.

@@ -26,6 +26,9 @@ COLOR = re.compile(r"\x1b\[[0-9;]*m")
 STEPS = """
 start
 status
+token create one --all-scopes
+token list
+token revoke one --yes
 undo {event}
 insert --title one --body b --keyword k --source url:https://x
 query one

@@ -24,6 +24,8 @@ class _InterruptedError(GraftError):
 def main() -> None:
     """Run the command that the arguments name, and end the process."""
     _replace_closed_streams()
+    # What gRPC says of each handshake is not for people; an error tells why in a sentence.
+    os.environ.setdefault("GRPC_VERBOSITY", "ERROR")
     code = run(sys.argv[1:])
     for stream in (sys.stdout, sys.stderr):
         with suppress(OSError):

@@ -59,6 +59,7 @@ COMMANDS = {
     "stop": Entry("daemons", "stop"),
     "status": Entry("daemons", "status"),
     "doctor": Entry("doctor", "doctor"),
+    "token": Entry("token", "token"),
     "mcp": Entry("mcp_server", "mcp"),
     "project": Entry("project", "project"),
     "setup": Entry("setup", "setup"),

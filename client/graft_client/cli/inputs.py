@@ -15,7 +15,7 @@ from graft_client.cli.output import Output
 from graft_client.cli.words import binary_size
 from graft_client.errors import BadFieldError, GraftError, InputError
 from graft_client.requests import AsOfFields
-from graft_client.times import parse_since, parse_time
+from graft_client.times import parse_since, parse_time, parse_until
 
 STDIN = "-"
 
@@ -44,6 +44,9 @@ TIME = InstantType("time", parse_time)
 """An RFC 3339 instant with an offset."""
 SINCE = InstantType("since", lambda text: parse_since(text, datetime.now(UTC)))
 """A duration before now, a day, or such an instant."""
+
+UNTIL = InstantType("until", lambda text: parse_until(text, datetime.now(UTC)))
+"""A duration from now on, or such an instant."""
 
 F = TypeVar("F", bound=Callable[..., object])
 

@@ -1,6 +1,7 @@
 """What one run of the command line works with, made from its options when it is first needed."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from functools import cached_property, update_wrapper
 from typing import Concatenate, ParamSpec, TypeVar
 
@@ -8,6 +9,7 @@ import click
 
 import graft_client
 from graft.wire.paths import Home
+from graft.wire.settings import BY_NAME
 from graft_client.cli.options import given
 from graft_client.cli.output import Output, Style
 from graft_client.errors import InputError
@@ -60,6 +62,12 @@ class Session:
         """Give the settings of this run with some that the command itself decides."""
         flags = {**self._flags(), **settings}
         return configure(home=self._given.get("home"), flags=flags, door="cli")
+
+    def configured_to_start(self, **settings: str) -> Configuration:
+        """Give the settings of this run with some that the services are to be started with."""
+        found = self.configured(**settings)
+        told = {BY_NAME[name].variable: value for name, value in settings.items()}
+        return replace(found, environ={**found.environ, **told})
 
     def configured_with_what_is_good(
         self, **settings: str

@@ -1,7 +1,7 @@
 """What hooks ask of the memory: whoever answers now, and nothing is started or waited for."""
 
 import time
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TypeVar
 
@@ -14,8 +14,10 @@ from graft.memory.v1 import (
     recall_service_pb2,
     review_service_pb2,
 )
+from graft.wire.endpoints import PLAIN, Endpoint, Trust
 from graft.wire.launch import StartError, find_running
-from graft.wire.metadata import HOOK_DOOR, CallMetadata
+from graft.wire.metadata import AUTHORIZATION_KEY, HOOK_DOOR, CallMetadata
+from graft_client.errors import SettingsError
 from graft_client.hooks.unary import UnaryError, call
 from graft_client.programs import MEMSTORE
 from graft_client.scope import ScopeChoice, read_scopes
@@ -31,7 +33,9 @@ ReplyT = TypeVar("ReplyT", bound=Message)
 class Memory:
     """A memstore that answers, for one session of an agent."""
 
-    socket: Path
+    at: Path | Endpoint
+    trust: Trust
+    credentials: tuple[tuple[str, str], ...] = field(repr=False)
     profile: str
     scopes: tuple[str, ...]
     session: str
@@ -93,8 +97,9 @@ class Memory:
             bound=self.scopes if bound else (),
         )
         path = f"/graft.memory.v1.{method}"
+        metadata = (*told.to_pairs(), *self.credentials)
         answered = call(
-            self.socket, path, request.SerializeToString(), told.to_pairs(), self.deadline
+            self.at, path, request.SerializeToString(), metadata, self.deadline, self.trust
         )
         try:
             reply.ParseFromString(answered)
@@ -109,23 +114,38 @@ def find_memory(configuration: Configuration, session: str, deadline: float) -> 
     A hook is bound to the scopes of where the agent works, as the MCP server is.
     """
     choice: ScopeChoice = read_scopes(configuration.project(), configuration.settings.text("scope"))
-    socket = configuration.target
-    if socket is None:
-        try:
-            record = find_running(configuration.home, MEMSTORE)
-        except StartError:
-            return None  # another user's process
-        socket = None if record is None else record.socket
-    if socket is None or time.monotonic() > deadline:
+    try:
+        place = _place(configuration)
+    except (StartError, SettingsError):
+        return None  # another user's process, or a target that cannot be called
+    if place is None or time.monotonic() > deadline:
         return None
+    at, trust, credentials = place
     return Memory(
-        socket=socket,
+        at=at,
+        trust=trust,
+        credentials=credentials,
         profile=configuration.profile,
         scopes=choice.scopes,
         session=session,
         agent=configuration.agent,
         deadline=deadline,
     )
+
+
+_Place = tuple[Path | Endpoint, Trust, tuple[tuple[str, str], ...]]
+
+
+def _place(configuration: Configuration) -> _Place | None:
+    """Return where the memory is, by what it is trusted, and what lets a call in."""
+    target = configuration.target
+    if isinstance(target, Endpoint):
+        bearer = (AUTHORIZATION_KEY, f"Bearer {configuration.token()}")
+        return target, configuration.trust(), (bearer,)
+    if target is None:
+        record = find_running(configuration.home, MEMSTORE)
+        target = None if record is None else record.socket
+    return None if target is None else (target, PLAIN, ())
 
 
 def working_in(configuration: Configuration, directory: str) -> Configuration:

@@ -95,14 +95,23 @@ _KIND_OF = {number: kind for kind, number in KINDS.items()}
 _SOURCE_KIND_OF = {number: kind for kind, number in SOURCE_KINDS.items()}
 
 
+LOCAL_PEER = "unix:"
+TOKEN_SESSION = "token:"  # noqa: S105 - no secret
+
+
 def caller_of(context: grpc.ServicerContext) -> Caller:
-    """Read who calls; the local socket gives the role agent."""
+    """Read who calls; the local socket and tokens give the role agent.
+
+    Sessions of a token are its own: none is taken for one of this machine's.
+    """
     metadata = CallMetadata.read((pair[0], pair[1]) for pair in context.invocation_metadata() or ())
+    token = "" if context.peer().startswith(LOCAL_PEER) else metadata.token
     return Caller(
-        session=metadata.session,
+        session=f"{TOKEN_SESSION}{token}:{metadata.session}" if token else metadata.session,
         agent=metadata.agent,
         door=metadata.door,
         bound=metadata.bound,
+        token=token,
     )
 
 

@@ -11,6 +11,7 @@ from typing_extensions import override
 from graft.memory.v1 import daemon_service_pb2 as pb
 from graft.memory.v1 import daemon_service_pb2_grpc
 from graft.wire.build import build_id
+from graft.wire.endpoints import Endpoint
 from graft.wire.errors import ServiceError, WrongStateError
 from graft_memstore.deadline import Deadline
 from graft_memstore.embedder_process import EmbedderReport
@@ -43,6 +44,10 @@ class Process(Protocol):
     @property
     def calls(self) -> int:
         """Calls that run and count as use."""
+
+    @property
+    def listens_at(self) -> Endpoint | None:
+        """Where it listens besides its socket; None: nowhere."""
 
     def is_idle(self) -> bool:
         """Tell whether no call runs and no work is pending."""
@@ -109,6 +114,7 @@ class DaemonServicer(daemon_service_pb2_grpc.DaemonServiceServicer):
             settings=dict(parts.settings),
             calls=parts.process.calls,
             reviewer=reviewer_message(parts.reviewer.status()),
+            listen="" if parts.process.listens_at is None else str(parts.process.listens_at),
         )
 
     @override
@@ -128,7 +134,8 @@ class DaemonServicer(daemon_service_pb2_grpc.DaemonServiceServicer):
         process = self._parts.process
         if request.only_if_idle and not process.is_idle():
             raise WrongStateError(
-                f"the memstore is busy ({process.calls} calls run, or work is pending)",
+                f"the memstore is busy ({process.calls} calls run, work is pending, or it listens"
+                " for callers from outside)",
                 metadata={"state": "busy"},
             )
         process.request_stop()

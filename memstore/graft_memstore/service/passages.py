@@ -6,6 +6,7 @@ down to the caller's whatever the table says.
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import TypeVar
 
 from graft.memory.v1 import (
     analytics_service_pb2,
@@ -18,6 +19,7 @@ from graft.memory.v1 import (
     review_service_pb2,
     scopes_service_pb2,
     sources_service_pb2,
+    tokens_service_pb2,
     upkeep_service_pb2,
 )
 
@@ -32,6 +34,7 @@ _MODULES = (
     review_service_pb2,
     scopes_service_pb2,
     sources_service_pb2,
+    tokens_service_pb2,
     upkeep_service_pb2,
 )
 
@@ -139,6 +142,8 @@ _PASSAGES = {
         "GetAnalytics": _OPEN,
         "ClearAnalytics": _CLOSED,
     },
+    # Whom else to let in is the home's own affair.
+    "TokensService": {"CreateToken": _CLOSED, "ListTokens": _CLOSED, "RevokeToken": _CLOSED},
     "DaemonService": {
         "GetStatus": Passage(hides=("pending", "erasing", "profiles")),
         "LoadModel": _OPEN,
@@ -150,10 +155,18 @@ _PASSAGES = {
     },
 }
 
-PASSAGES: Mapping[str, Passage] = {
-    f"/{service.full_name}/{name}": passage
-    for module in _MODULES
-    for service in module.DESCRIPTOR.services_by_name.values()
-    for name, passage in _PASSAGES.get(service.name, {}).items()
-}
+EntryT = TypeVar("EntryT")
+
+
+def full_names(table: Mapping[str, Mapping[str, EntryT]]) -> dict[str, EntryT]:
+    """Return a table by service and method as one by the full name of the rpc."""
+    return {
+        f"/{service.full_name}/{name}": entry
+        for module in _MODULES
+        for service in module.DESCRIPTOR.services_by_name.values()
+        for name, entry in table.get(service.name, {}).items()
+    }
+
+
+PASSAGES: Mapping[str, Passage] = full_names(_PASSAGES)
 """By the full name of the rpc."""

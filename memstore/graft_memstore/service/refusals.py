@@ -12,9 +12,9 @@ from google.protobuf.message import Message
 from typing_extensions import override
 
 from graft.memory.v1 import errors_pb2
-from graft.wire.errors import REASON_PREFIX, ProposedError, ServiceError
+from graft.wire.errors import REASON_PREFIX, NotAllowedError, ProposedError, ServiceError
 from graft.wire.server import wrapped
-from graft_memstore.model import DEFAULT_PROFILE, NoteId
+from graft_memstore.model import DEFAULT_PROFILE, Caller, NoteId
 from graft_memstore.recall.index import VectorIndex
 from graft_memstore.service.convert import caller_of
 from graft_memstore.store.profiles import Profiles
@@ -31,7 +31,9 @@ OPEN_SECONDS = 2.0
 """How long is waited for a profile whose refusal is to be recorded."""
 
 FULL_ID = re.compile(r"[0-9a-f]{32}")
-WITHOUT_REQUEST_ID = frozenset({"AddProfile", "StartReindex", "ResetGate"})
+WITHOUT_REQUEST_ID = frozenset(
+    {"AddProfile", "StartReindex", "ResetGate", "CreateToken", "RevokeToken"}
+)
 """Changes that need no request_id; every other one has it."""
 
 REFUSING = frozenset(
@@ -80,24 +82,27 @@ class RefusalRecorder(grpc.ServerInterceptor):
         try:
             yield
         except ServiceError as error:
-            if isinstance(request, Message) and _is_refused_change(method, request, error):
-                self._record(method, request, context, error)
+            caller = caller_of(context)
+            if isinstance(request, Message) and _is_told(method, request, caller, error):
+                self._record(method, request, caller, error)
             raise
 
-    def _record(
-        self, method: str, request: Message, context: grpc.ServicerContext, error: ServiceError
+    def record(
+        self, profile_name: str, caller: Caller, what: str, note_id: NoteId | None = None
     ) -> None:
-        scribe = self._scribe(getattr(request, "profile", "") or DEFAULT_PROFILE)
-        if scribe is None:
-            return
+        """Record that *caller* was refused *what*; of a profile that cannot be opened, nothing."""
+        scribe = self._scribe(profile_name)
+        if scribe is not None:
+            scribe.refused(Refused(caller=caller, note_id=note_id, what=what))
+
+    def _record(self, method: str, request: Message, caller: Caller, error: ServiceError) -> None:
         reason = errors_pb2.ErrorReason.Name(error.reason).removeprefix(REASON_PREFIX)
         named = str(error.metadata.get("note_id") or getattr(request, "id", ""))
-        scribe.refused(
-            Refused(
-                caller=caller_of(context),
-                note_id=NoteId(named) if FULL_ID.fullmatch(named) else None,
-                what=f"{method}: {reason}",
-            )
+        self.record(
+            getattr(request, "profile", "") or DEFAULT_PROFILE,
+            caller,
+            f"{method}: {reason}",
+            NoteId(named) if FULL_ID.fullmatch(named) else None,
         )
 
     def _scribe(self, profile_name: str) -> Scribe | None:
@@ -108,7 +113,10 @@ class RefusalRecorder(grpc.ServerInterceptor):
             return None
 
 
-def _is_refused_change(method: str, request: Message, error: ServiceError) -> bool:
+def _is_told(method: str, request: Message, caller: Caller, error: ServiceError) -> bool:
+    """Tell whether a refusal goes on record: of a change, and of all that a token is not for."""
+    if caller.token and isinstance(error, NotAllowedError):
+        return True
     changes = "request_id" in request.DESCRIPTOR.fields_by_name or method in WITHOUT_REQUEST_ID
     # What was proposed instead has an event of its own.
     return changes and error.code in REFUSING and not isinstance(error, ProposedError)

@@ -18,6 +18,7 @@ from typing_extensions import override
 from graft.memory.v1 import note_pb2, notes_service_pb2
 from graft.wire.errors import NotAllowedError, ServiceError
 from graft.wire.metadata import BOUND_SCOPE_KEY, CallMetadata
+from graft.wire.server import Way, passed
 from graft_memstore.deadline import Deadline
 from graft_memstore.model import USER_SCOPE, ItemId, NoteId, ScopeFilter
 from graft_memstore.recall.index import VectorIndex
@@ -73,37 +74,17 @@ class WallInterceptor(grpc.ServerInterceptor):
         bound = any(key == BOUND_SCOPE_KEY for key, _ in pairs)
         if handler is None or not bound or method.startswith("/grpc."):
             return handler
-        answer, stream = handler.unary_unary, handler.unary_stream
 
-        def answered(request: RequestT, context: grpc.ServicerContext) -> ReplyT:
-            assert answer is not None, "it is called for those alone that answer once"
+        @contextmanager
+        def way(
+            request: RequestT, context: grpc.ServicerContext
+        ) -> Iterator[Way[RequestT, ReplyT]]:
             call = self._walled(pairs, method)
             inside = call.inside(request, context)
             with call.cut_refusals():
-                reply = answer(inside, context)
-            call.cut(reply)
-            return reply
+                yield Way(inside, context, call.cut)
 
-        def streamed(request: RequestT, context: grpc.ServicerContext) -> Iterator[ReplyT]:
-            assert stream is not None, "it is called for those alone that answer with a stream"
-            call = self._walled(pairs, method)
-            inside = call.inside(request, context)
-            with call.cut_refusals():
-                for reply in stream(inside, context):
-                    call.cut(reply)
-                    yield reply
-
-        if answer is None:
-            return grpc.unary_stream_rpc_method_handler(
-                streamed,
-                request_deserializer=handler.request_deserializer,
-                response_serializer=handler.response_serializer,
-            )
-        return grpc.unary_unary_rpc_method_handler(
-            answered,
-            request_deserializer=handler.request_deserializer,
-            response_serializer=handler.response_serializer,
-        )
+        return passed(handler, way)
 
     def _walled(self, pairs: Sequence[tuple[str, str | bytes]], method: str) -> WalledCall:
         """Return a call of a method that passes the wall.

@@ -1,12 +1,11 @@
 """The files that tell a reviewer: a salted hash of the passphrase, and attempts that failed."""
 
 import json
-import os
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from graft.wire.errors import DiskFullError, WrongStateError
-from graft.wire.locks import NO_ROOM
+from graft.wire.errors import WrongStateError
+from graft_memstore.store.whole_file import write_whole
 
 REVIEWER_FILE = "reviewer.json"
 ATTEMPTS_FILE = "reviewer-attempts.json"
@@ -74,7 +73,7 @@ class ReviewerFiles:
         Raises:
             DiskFullError, WrongStateError: it cannot be written; what was there stays.
         """
-        _write_whole(self._reviewer, asdict(reviewer))
+        write_whole(self._reviewer, asdict(reviewer))
 
     def read_attempts(self) -> Attempts:
         """Return the attempts that failed; a file that is damaged counts as none."""
@@ -89,22 +88,4 @@ class ReviewerFiles:
         Raises:
             DiskFullError, WrongStateError: they cannot be written.
         """
-        _write_whole(self._attempts, asdict(attempts))
-
-
-def _write_whole(path: Path, content: dict[str, object]) -> None:
-    fresh = path.with_suffix(".fresh")
-    flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC
-    try:
-        with os.fdopen(os.open(fresh, flags, 0o600), "w") as file:
-            json.dump(content, file)
-            file.flush()
-            os.fsync(file.fileno())
-        fresh.replace(path)
-    except OSError as error:
-        if error.errno in NO_ROOM:
-            raise DiskFullError(f"there is no room for {path}; make some and try again") from error
-        raise WrongStateError(
-            f"{path} cannot be written ({error.strerror}); run: graft doctor",
-            metadata={"state": "unwritable"},
-        ) from error
+        write_whole(self._attempts, asdict(attempts))

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from enum import StrEnum
 
-from graft_memstore.lifecycle import Verb, may_erase
+from graft_memstore.lifecycle import Verb, is_person
 from graft_memstore.model import Caller, EventSeq, NoteId, StoredNote
 from graft_memstore.store.erasures import clean_file, insert_erasure, is_erasing
 from graft_memstore.store.fts import delete_words
@@ -118,7 +118,7 @@ def _take_away(transaction: Transaction, order: DeleteOrder, reason: str) -> Rep
     if earlier is not None:
         return earlier
     note_id = find_note(connection, order.piece)
-    erases = may_erase(order.caller, has_reviewer=order.has_reviewer)
+    erases = is_person(order.caller, has_reviewer=order.has_reviewer)
     if erases:
         stored = read_present(connection, note_id).stored
         event = erase(transaction, stored, order.caller, reason)

@@ -7,7 +7,7 @@ from enum import StrEnum
 from graft.wire.errors import BadFieldError, DeadlinePassedError, SecretFoundError
 from graft_memstore.deadline import Deadline
 from graft_memstore.leaks.scan import FINDINGS_MAX, Finding, Findings, find_secrets
-from graft_memstore.lifecycle import ERASING_DOOR, REVIEWER
+from graft_memstore.lifecycle import is_person
 from graft_memstore.model import Caller, NewNote
 from graft_memstore.store.notes import read_stored
 from graft_memstore.store.transaction import Transaction
@@ -90,8 +90,8 @@ class Screen:
             return
         if not wish.allow:
             raise _refusal(findings, _ALLOW_AS_REVIEWER if wish.has_reviewer else _ALLOW)
-        # Whoever may erase may say this, and nobody else: an agent does not undo a person's rule.
-        if caller.actor == REVIEWER or (caller.door == ERASING_DOOR and not wish.has_reviewer):
+        # An agent does not undo a person's rule.
+        if is_person(caller, has_reviewer=wish.has_reviewer):
             return
         raise _refusal(findings, _ALLOW_AS_REVIEWER if wish.has_reviewer else _ALLOW)
 

@@ -15,17 +15,32 @@ from grpc_health.v1 import health, health_pb2_grpc
 from grpc_reflection.v1alpha import reflection
 
 from graft.wire.build import build_id
+from graft.wire.endpoints import Endpoint
 from graft.wire.launch import BUSY, READY, ServiceRecord, write_record
+from graft.wire.listening import LISTEN_OPTIONS, Listening, add_listener
 from graft.wire.locks import FileLock
 from graft.wire.logs import LOG_BYTES_MAX, keep_log_small
 from graft.wire.paths import DIRECTORY_TRIES, Home
-from graft.wire.server import Activity, build_server
+from graft.wire.server import REMOTE_THREADS, Activity, ServerParts, build_server
 
 EXIT_LOCK_TAKEN = 75
 GRACE_SECONDS = 10.0
 WATCH_SECONDS = 1.0
 
 log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Remote:
+    """Where a service listens for callers that do not come through its socket.
+
+    Attributes:
+        listening: the address, and its TLS.
+        admission: what decides who of them may call at all.
+    """
+
+    listening: Listening
+    admission: tuple[grpc.ServerInterceptor, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,6 +55,7 @@ class DaemonOptions:
         ready_fd: descriptor to tell when it listens; None when nobody waits.
         not_use: full names of methods that do not count as use.
         inside: what sees each call, and refusals as they are raised.
+        remote: where it listens besides its socket; None: nowhere.
         log_bytes_max: size from which on its log is put aside, looked at once a second.
     """
 
@@ -50,6 +66,7 @@ class DaemonOptions:
     ready_fd: int | None
     not_use: tuple[str, ...] = ()
     inside: tuple[grpc.ServerInterceptor, ...] = ()
+    remote: "Remote | None" = None
     log_bytes_max: int = LOG_BYTES_MAX
 
 
@@ -59,6 +76,7 @@ class Control:
     def __init__(self, activity: Activity, busy: Callable[[], bool]) -> None:
         self._activity = activity
         self._busy = busy
+        self.listens_at: Endpoint | None = None
         # Its put may interrupt its get, as a signal's handler does; an Event's set then hangs.
         self._stops: queue.SimpleQueue[None] = queue.SimpleQueue()
         # The first get of a queue finds its inner lock free, looks once more, and waits for ever if
@@ -74,12 +92,15 @@ class Control:
         return self._activity.calls
 
     def is_idle(self) -> bool:
-        """Tell whether no call runs and no work is pending."""
-        return self._activity.calls == 0 and not self._busy()
+        """Tell whether no call runs, no work is pending, and nobody may come from outside.
+
+        Who does cannot start it again.
+        """
+        return self._activity.calls == 0 and self.listens_at is None and not self._busy()
 
     def idle_seconds(self) -> float:
         """Return how long nothing has been used; pending work is use as calls are."""
-        if self._busy():
+        if self._busy() or self.listens_at is not None:
             self._activity.touch()
             return 0.0
         return self._activity.idle_seconds()
@@ -101,8 +122,8 @@ class Control:
         return True
 
 
-Register = Callable[[grpc.Server, Control], Sequence[str]]
-"""Adds servicers to the server, and returns their full names; called with the lock held."""
+Register = Callable[[Sequence[grpc.Server], Control], Sequence[str]]
+"""Adds servicers to each server, and returns their full names; called with the lock held."""
 
 
 def run_daemon(
@@ -122,7 +143,10 @@ def run_daemon(
 
     Raises:
         UnsafeDirectoryError: the home or its runtime directory is not ours alone.
+        ListenError: it cannot be listened where `DaemonOptions.remote` says.
     """
+    if options.remote is not None:
+        options.remote.listening.check()
     os.umask(0o077)
     options.home.create()
     options.home.runtime_directory()
@@ -134,20 +158,22 @@ def run_daemon(
     control = Control(activity, busy)
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: control.request_stop())
-    server = build_server(options.domain, activity, options.inside)
-    names = register(server, control)
-    _add_standard_services(server, control, names)
-    path = options.home.socket(options.service)
-    inode = _bind(server, options.home, path)
-    write_record(options.home, _record(options, path))
+    servers = _servers(options, activity)
+    path, inode = _open(options, servers, control, register)
     _tell(options.ready_fd, READY)
-    log.info("started service=%s pid=%d", options.service, os.getpid())
+    log.info(
+        "started service=%s pid=%d listen=%s",
+        options.service,
+        os.getpid(),
+        control.listens_at or "",
+    )
     reason, start_lock = _wait(options, control, path, inode)
     log.info("stopping service=%s because=%s", options.service, reason)
     if _inode(path) == inode:
         path.unlink(missing_ok=True)
     control.health.enter_graceful_shutdown()
-    server.stop(GRACE_SECONDS).wait()
+    for stopped in [each.stop(GRACE_SECONDS) for each in servers]:
+        stopped.wait()
     on_stop()
     options.home.leave_runtime_directory()
     log.info("stopped service=%s", options.service)
@@ -155,6 +181,38 @@ def run_daemon(
     if start_lock is not None:
         start_lock.release()
     return 0
+
+
+def _open(
+    options: DaemonOptions, servers: Sequence[grpc.Server], control: Control, register: Register
+) -> tuple[Path, int]:
+    """Have the servers answer, and tell where; return the socket and its inode."""
+    if options.remote is not None:
+        # What may fail goes first: nothing has been begun yet that would have to be ended.
+        control.listens_at = add_listener(servers[-1], options.remote.listening)
+    names = register(servers, control)
+    for each in servers:
+        _add_standard_services(each, control, names)
+    path = options.home.socket(options.service)
+    inode = _bind(servers[0], options.home, path)
+    for each in servers[1:]:
+        each.start()
+    write_record(options.home, _record(options, path))
+    return path, inode
+
+
+def _servers(options: DaemonOptions, activity: Activity) -> list[grpc.Server]:
+    """Build the server of the socket and, where it listens elsewhere too, that one's."""
+    local = build_server(options.domain, activity, ServerParts(inside=options.inside))
+    if options.remote is None:
+        return [local]
+    parts = ServerParts(
+        admission=options.remote.admission,
+        inside=options.inside,
+        threads=REMOTE_THREADS,
+        options=LISTEN_OPTIONS,
+    )
+    return [local, build_server(options.domain, activity, parts)]
 
 
 def _add_standard_services(server: grpc.Server, control: Control, names: Iterable[str]) -> None:

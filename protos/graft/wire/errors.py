@@ -135,6 +135,20 @@ class ItemNotFoundError(ServiceError):
     code = grpc.StatusCode.NOT_FOUND
 
 
+class TokenNotFoundError(ServiceError):
+    """No access token has this name or id."""
+
+    reason = errors_pb2.ERROR_REASON_TOKEN_NOT_FOUND
+    code = grpc.StatusCode.NOT_FOUND
+
+
+class TokenExistsError(ServiceError):
+    """An access token of this name is there already."""
+
+    reason = errors_pb2.ERROR_REASON_TOKEN_EXISTS
+    code = grpc.StatusCode.ALREADY_EXISTS
+
+
 class ProfileExistsError(ServiceError):
     """A profile of this name is there already."""
 
@@ -203,6 +217,13 @@ class NotAllowedError(ServiceError):
 
     reason = errors_pb2.ERROR_REASON_NOT_ALLOWED
     code = grpc.StatusCode.PERMISSION_DENIED
+
+
+class NoAccessError(ServiceError):
+    """A call from outside shows no token that lets it in; which way it fails is not told."""
+
+    reason = errors_pb2.ERROR_REASON_NO_ACCESS
+    code = grpc.StatusCode.UNAUTHENTICATED
 
 
 class ProposedError(ServiceError):

@@ -44,7 +44,8 @@ DAEMON_PREFIXES = (
 )
 CALLERS_OWN = frozenset(
     {"GRAFT_AUTHOR", "GRAFT_AUTOSTART", "GRAFT_HOME", "GRAFT_PROFILE", "GRAFT_SCOPE"}
-    | {"GRAFT_SESSION", "GRAFT_TARGET", "GRAFT_TIMEOUT"}
+    | {"GRAFT_SESSION", "GRAFT_TARGET", "GRAFT_TIMEOUT", "GRAFT_TLS_CA", "GRAFT_TLS_CERT"}
+    | {"GRAFT_TLS_KEY", "GRAFT_TOKEN", "GRAFT_TOKEN_FILE"}
 )
 """What belongs to one call and must not stick to a daemon that serves many."""
 

@@ -17,6 +17,12 @@ DOOR_KEY = "graft-door"
 PROTOCOL_KEY = "graft-protocol"
 AGENT_KEY = "graft-agent"
 REVIEWER_KEY = "graft-reviewer"
+AUTHORIZATION_KEY = "authorization"
+"""Carries "Bearer TOKEN" of a call over TCP."""
+
+TOKEN_KEY = "graft-token"  # noqa: S105 - the key of a name, no secret
+"""Name of the token that let a call in: the memstore itself says it to its own handlers."""
+
 BOUND_SCOPE_KEY = "graft-bound-scope"
 """Once for each scope that the caller is bound to; never cut, since that would be another scope."""
 
@@ -33,6 +39,7 @@ class CallMetadata:
         build: build of the caller, see `graft.wire.build`; empty when nobody said.
         reviewer: token of a reviewer's session; empty for none, and shown nowhere.
         bound: scopes that the caller cannot look beyond; empty: it is bound to none.
+        token: name of the token that let the call in; of no meaning from a caller.
     """
 
     session: str = ""
@@ -42,6 +49,7 @@ class CallMetadata:
     build: str = ""
     reviewer: str = field(default="", repr=False)
     bound: tuple[str, ...] = ()
+    token: str = ""
 
     def to_pairs(self) -> tuple[tuple[str, str], ...]:
         """Return the pairs to send; values are percent-encoded ASCII of at most 256 bytes."""
@@ -52,6 +60,8 @@ class CallMetadata:
             pairs.append((AGENT_KEY, self.agent))
         if self.reviewer:
             pairs.append((REVIEWER_KEY, self.reviewer))
+        if self.token:
+            pairs.append((TOKEN_KEY, self.token))
         encoded = [(key, _encode(value)) for key, value in pairs]
         encoded += [(BOUND_SCOPE_KEY, quote(scope, safe=_SAFE)) for scope in self.bound]
         return tuple(encoded)
@@ -75,6 +85,7 @@ class CallMetadata:
             else 0,
             build=build,
             reviewer=found.get(REVIEWER_KEY, ""),
+            token=found.get(TOKEN_KEY, ""),
             bound=tuple(
                 unquote(value, errors="replace") for key, value in texts if key == BOUND_SCOPE_KEY
             ),

@@ -126,6 +126,11 @@ class Home:
         return self.root / "mcp.token"
 
     @property
+    def tokens_file(self) -> Path:
+        """Access tokens of callers from outside, their secrets hashed; mode 0600."""
+        return self.root / "tokens.json"
+
+    @property
     def hooks(self) -> Path:
         """Folder of what hooks remember of agents' sessions."""
         return self.root / "hooks"

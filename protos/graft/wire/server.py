@@ -5,10 +5,11 @@ from __future__ import annotations  # grpc's classes are generic in their stubs 
 import logging
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from concurrent import futures
 from contextlib import AbstractContextManager, contextmanager
-from typing import TypeAlias, TypeVar
+from dataclasses import dataclass
+from typing import Generic, TypeAlias, TypeVar
 
 import grpc
 from typing_extensions import override
@@ -19,6 +20,9 @@ from graft.wire.errors import BusyError, ServiceError, to_status
 THREADS = 64
 CALLS_MAX = THREADS - 12
 """Calls that run or wait inside at once; the other threads are for health and status alone."""
+
+REMOTE_THREADS = 40
+"""Of callers from outside; fewer than `CALLS_MAX`, so that they never take every place."""
 
 RETRY_AFTER_MS = 500
 
@@ -123,52 +127,107 @@ class Activity(grpc.ServerInterceptor):
                 self._last_use = time.monotonic()
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ServerParts:
+    """What a server is made of besides its services.
+
+    Attributes:
+        admission: what decides who may call at all; sees each call first.
+        inside: what else sees each call, and refusals as they are raised.
+        threads: calls that it looks at at once.
+        options: further options of gRPC's.
+    """
+
+    admission: tuple[grpc.ServerInterceptor, ...] = ()
+    inside: tuple[grpc.ServerInterceptor, ...] = ()
+    threads: int = THREADS
+    options: tuple[tuple[str, int], ...] = ()
+
+
 def build_server(
-    domain: str, activity: Activity, inside: Sequence[grpc.ServerInterceptor] = ()
+    domain: str, activity: Activity, parts: ServerParts = ServerParts()
 ) -> grpc.Server:
     """Build a server that has no services and no address yet.
 
     Args:
         domain: names it in refusals.
         activity: counts its calls.
-        inside: what else sees each call, and refusals as they are raised.
+        parts: see `ServerParts`.
     """
     return grpc.server(
-        futures.ThreadPoolExecutor(max_workers=THREADS, thread_name_prefix="rpc"),
-        interceptors=[ErrorInterceptor(domain), activity, *inside],
+        futures.ThreadPoolExecutor(max_workers=parts.threads, thread_name_prefix="rpc"),
+        interceptors=[ErrorInterceptor(domain), *parts.admission, activity, *parts.inside],
         options=[
             ("grpc.so_reuseport", 0),
             ("grpc.max_receive_message_length", MESSAGE_BYTES_MAX),
             ("grpc.max_send_message_length", MESSAGE_BYTES_MAX),
+            *parts.options,
         ],
     )
+
+
+@dataclass(frozen=True, slots=True)
+class Way(Generic[RequestT, ReplyT]):
+    """How one call goes on to its handler.
+
+    Attributes:
+        request, context: what the handler gets.
+        cut: changes a reply before it is sent; None: it goes as it is.
+    """
+
+    request: RequestT
+    context: grpc.ServicerContext
+    cut: Callable[[ReplyT], None] | None = None
 
 
 def wrapped(
     method: str, handler: MethodHandler[RequestT, ReplyT], around: Around[RequestT]
 ) -> MethodHandler[RequestT, ReplyT]:
-    """Put *around* about each call of a handler; ours answer once, or with a stream."""
-    if handler is None or method.startswith("/grpc."):
+    """Put *around* about each call of one of our handlers; the library's are left alone."""
+    # One that reads no request before it answers refuses: there is nothing to put anything about.
+    if handler is None or method.startswith("/grpc.") or handler.request_streaming:
         return handler
-    if handler.unary_stream is not None:
-        answer_all = handler.unary_stream
 
-        def streamed(request: RequestT, context: grpc.ServicerContext) -> Iterator[ReplyT]:
-            with around(request, context):
-                yield from answer_all(request, context)
+    @contextmanager
+    def way(request: RequestT, context: grpc.ServicerContext) -> Iterator[Way[RequestT, ReplyT]]:
+        with around(request, context):
+            yield Way(request, context)
 
+    return passed(handler, way)
+
+
+def passed(
+    handler: MethodHandler[RequestT, ReplyT],
+    way: Callable[[RequestT, grpc.ServicerContext], AbstractContextManager[Way[RequestT, ReplyT]]],
+) -> MethodHandler[RequestT, ReplyT]:
+    """Let each call go on to *handler* in the way that *way* says; ours take one request each."""
+    if handler is None:
+        return None
+    answer, answer_all = handler.unary_unary, handler.unary_stream
+
+    def answered(request: RequestT, context: grpc.ServicerContext) -> ReplyT:
+        assert answer is not None, "it is called for those alone that answer once"
+        with way(request, context) as found:
+            reply = answer(found.request, found.context)
+            if found.cut is not None:
+                found.cut(reply)
+            return reply
+
+    def streamed(request: RequestT, context: grpc.ServicerContext) -> Iterator[ReplyT]:
+        assert answer_all is not None, "it is called for those alone that answer with a stream"
+        with way(request, context) as found:
+            for reply in answer_all(found.request, found.context):
+                if found.cut is not None:
+                    found.cut(reply)
+                yield reply
+
+    if answer_all is not None:
         return grpc.unary_stream_rpc_method_handler(
             streamed,
             request_deserializer=handler.request_deserializer,
             response_serializer=handler.response_serializer,
         )
-    assert handler.unary_unary is not None, "our services take one request for each call"
-    answer = handler.unary_unary
-
-    def answered(request: RequestT, context: grpc.ServicerContext) -> ReplyT:
-        with around(request, context):
-            return answer(request, context)
-
+    assert answer is not None, "our services take one request for each call"
     return grpc.unary_unary_rpc_method_handler(
         answered,
         request_deserializer=handler.request_deserializer,

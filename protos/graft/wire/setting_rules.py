@@ -10,6 +10,7 @@ from typing import Protocol
 from urllib.parse import urlsplit
 
 from graft.wire.characters import NOT_IN_LINE, is_scope_shaped
+from graft.wire.endpoints import Endpoint, EndpointError
 
 ON = frozenset({"1", "true", "yes", "on"})
 OFF = frozenset({"0", "false", "no", "off"})
@@ -21,6 +22,9 @@ HALF_CHARACTER = re.compile("[\ud800-\udfff]")
 
 TARGET_BYTES_MAX = 107
 """Longest path that a Unix socket can have."""
+
+
+PATH_CHARS_MAX = 4_096
 
 
 class Rule(Protocol):
@@ -171,23 +175,56 @@ def scope(chars_max: int) -> Text:
     )
 
 
-def socket_address() -> Text:
-    """Allow the address of a Unix socket."""
+def target() -> Text:
+    """Allow where a memstore listens: a Unix socket, or an address on TCP."""
 
     def check(text: str) -> bool:
-        path = text.removeprefix("unix:")
+        if "://" not in text:
+            return _is_socket(text.removeprefix("unix:"))
         try:
-            size = len(os.fsencode(path))
-        except UnicodeEncodeError:
+            endpoint = Endpoint.parse(text)
+        except EndpointError:
             return False
-        whole = Path(path).is_absolute() and not NOT_IN_LINE.search(path)
-        return whole and size <= TARGET_BYTES_MAX
+        return endpoint.tls or endpoint.is_loopback
 
     return Text(
         allowed="a socket, such as unix:/run/graft/memstore.sock, its path absolute and of at most"
-        f" {TARGET_BYTES_MAX} bytes",
+        f" {TARGET_BYTES_MAX} bytes, or tls://HOST:PORT, or tcp://127.0.0.1:PORT (on the loopback"
+        " address alone)",
         check=check,
     )
+
+
+def _is_socket(path: str) -> bool:
+    try:
+        size = len(os.fsencode(path))
+    except UnicodeEncodeError:
+        return False
+    whole = Path(path).is_absolute() and not NOT_IN_LINE.search(path)
+    return whole and size <= TARGET_BYTES_MAX
+
+
+def listen_address() -> Text:
+    """Allow where a memstore can listen on TCP."""
+
+    def check(text: str) -> bool:
+        try:
+            Endpoint.to_listen(text, tls=True)
+        except EndpointError:
+            return False
+        return True
+
+    return Text(allowed="HOST:PORT, such as 127.0.0.1:7433 or [::]:7433", check=check)
+
+
+def file_path() -> Text:
+    """Allow the path of a file, whatever the working directory is."""
+
+    def check(text: str) -> bool:
+        plain = not NOT_IN_LINE.search(text) and not HALF_CHARACTER.search(text)
+        return plain and len(text) <= PATH_CHARS_MAX and text.startswith(("/", "~/"))
+
+    return Text(allowed="the path of a file that begins with / or ~/", check=check)
 
 
 def web_address() -> Text:

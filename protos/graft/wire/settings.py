@@ -13,12 +13,14 @@ from graft.wire.setting_rules import (
     Number,
     Rule,
     Whole,
+    file_path,
     line,
+    listen_address,
     name_like,
     one_of,
     or_empty,
     scope,
-    socket_address,
+    target,
     web_address,
 )
 
@@ -112,9 +114,39 @@ SETTINGS = (
     Setting(
         name="target",
         variable="GRAFT_TARGET",
-        rule=or_empty(socket_address()),
+        rule=or_empty(target()),
         default="",
-        help="Socket of a memstore to use instead of the home's own (unix:PATH); starts nothing.",
+        help="Memstore to use instead of the home's own (unix:PATH, tls://HOST:PORT); starts"
+        " nothing.",
+    ),
+    Setting(
+        name="token_file",
+        variable="GRAFT_TOKEN_FILE",
+        rule=or_empty(file_path()),
+        default="",
+        help="File with the token that a target on TCP asks for; GRAFT_TOKEN beats it.",
+    ),
+    Setting(
+        name="tls_ca",
+        variable="GRAFT_TLS_CA",
+        rule=or_empty(file_path()),
+        default="",
+        help="Certificates (PEM) that a target's certificate must come from; empty: those that gRPC"
+        " brings along.",
+    ),
+    Setting(
+        name="tls_cert",
+        variable="GRAFT_TLS_CERT",
+        rule=or_empty(file_path()),
+        default="",
+        help="Certificate (PEM) to show to a target that asks for one, with tls_key.",
+    ),
+    Setting(
+        name="tls_key",
+        variable="GRAFT_TLS_KEY",
+        rule=or_empty(file_path()),
+        default="",
+        help="Private key (PEM) of tls_cert.",
     ),
     Setting(
         name="timeout_seconds",
@@ -129,6 +161,37 @@ SETTINGS = (
         rule=Number(most=IDLE_MINUTES_MAX, zero=True),
         default="30",
         help="Minutes without use after which a service ends; 0: never.",
+    ),
+    Setting(
+        name="listen",
+        variable="GRAFT_LISTEN",
+        rule=or_empty(listen_address()),
+        default="",
+        help="Where the memstore listens on TCP besides its socket, for callers with a token;"
+        " empty: nowhere. A memstore that listens does not end by itself.",
+    ),
+    Setting(
+        name="listen_cert",
+        variable="GRAFT_LISTEN_CERT",
+        rule=or_empty(file_path()),
+        default="",
+        help="Certificate (PEM) for TLS at listen, read again when it changes; any but the loopback"
+        " address needs one.",
+    ),
+    Setting(
+        name="listen_key",
+        variable="GRAFT_LISTEN_KEY",
+        rule=or_empty(file_path()),
+        default="",
+        help="Private key (PEM, not encrypted) of listen_cert.",
+    ),
+    Setting(
+        name="listen_client_ca",
+        variable="GRAFT_LISTEN_CLIENT_CA",
+        rule=or_empty(file_path()),
+        default="",
+        help="Certificates (PEM) that callers' certificates must come from; empty: callers need"
+        " none.",
     ),
     Setting(
         name="model",

@@ -4,6 +4,7 @@ import argparse
 import os
 import signal
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 import grpc
@@ -22,13 +23,14 @@ def main() -> int:
     parser.add_argument("--deaf", action="store_true")
     options = parser.parse_args()
 
-    def register(server: grpc.Server, control: Control) -> list[str]:
+    def register(servers: Sequence[grpc.Server], control: Control) -> list[str]:
         state = FakeState(busy=options.busy, on_stop=control.request_stop)
         state.status_reply.pid = os.getpid()
         state.hold = options.deaf
         if options.deaf:
             signal.signal(signal.SIGTERM, signal.SIG_IGN)
-        add_to(server, state)
+        for server in servers:
+            add_to(server, state)
         return []
 
     return run_daemon(

@@ -16,9 +16,11 @@ from graft.memory.v1 import (
     review_service_pb2,
     scopes_service_pb2,
     sources_service_pb2,
+    tokens_service_pb2,
     upkeep_service_pb2,
 )
 from graft_client import (
+    access_operations,
     analytics_operations,
     audit_operations,
     gate_operations,
@@ -35,6 +37,7 @@ from graft_client import (
     source_operations,
     upkeep_operations,
 )
+from graft_client.access_reports import NewAccessToken
 from graft_client.authority import Oracle, OracleKind
 from graft_client.calls import BATCH_NOTES, batches
 from graft_client.errors import InputError
@@ -67,6 +70,7 @@ SERVICES = {
         upkeep_service_pb2,
         scopes_service_pb2,
         sources_service_pb2,
+        tokens_service_pb2,
     )
     for service in module.DESCRIPTOR.services_by_name.values()
     for method in service.methods
@@ -124,6 +128,9 @@ def every_operation() -> list[Operation]:  # type: ignore[type-arg] # of all kin
         analytics_operations.analytics("p", USER, since_ms=0),
         analytics_operations.clear_analytics("p", USER, request_id="r"),
         operations.stop(only_if_idle=True),
+        access_operations.create_token("p", NewAccessToken(name="n")),
+        access_operations.list_tokens(),
+        access_operations.revoke_token("n"),
         operations.check_profile("p"),
         gate_operations.measure_gate("p", apply=False),
         gate_operations.reset_gate("p"),

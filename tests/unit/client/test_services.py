@@ -13,7 +13,7 @@ from graft_client.connection import Connection
 from graft_client.errors import NobodyAnsweredError, SettingsError, WrongBuildError
 from graft_client.services import Services, may_talk
 from graft_client.settings import configure
-from graft_client.upkeep import read_status, stop_services
+from graft_client.upkeep import End, read_status, stop_services
 
 ROOT = Path(__file__).parents[3]
 SECONDS = 30.0
@@ -47,7 +47,7 @@ def deadline() -> float:
 
 
 def stop(services: Services, *, force: bool = False, seconds: float = SECONDS) -> int | None:
-    return stop_services(services, Connection(services), force=force, seconds=seconds)
+    return stop_services(services, Connection(services), End(force=force, seconds=seconds))
 
 
 def test_many_callers_at_once_get_one_memstore(services: MakeServices) -> None:
@@ -71,7 +71,7 @@ def test_a_caller_of_another_build_replaces_an_idle_memstore(services: MakeServi
     new = services(build="0.1.0+99").ensure(deadline())
 
     assert new.pid != old.pid
-    assert new.socket == old.socket
+    assert new.at == old.at
 
 
 def test_a_busy_memstore_of_a_neighbouring_version_goes_on_being_used(
@@ -165,7 +165,7 @@ def test_the_status_comes_from_the_process_that_answers(services: MakeServices) 
 
     assert status.memstore is not None
     assert status.memstore.pid == located.pid
-    assert status.memstore.socket == str(located.socket)
+    assert status.memstore.socket == str(located.at)
 
 
 def test_a_key_is_refused_even_where_a_memstore_runs_already(

@@ -5,6 +5,7 @@ import json
 import os
 import sys
 import threading
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -118,9 +119,10 @@ def main() -> int:
     if read_orders(arguments.home, arguments.model).get("ends"):
         sys.exit("the file is gone; run: graft model pull")
 
-    def register(server: grpc.Server, control: Control) -> tuple[str, ...]:
+    def register(servers: Sequence[grpc.Server], control: Control) -> tuple[str, ...]:
         servicer = StandIn(arguments.home, arguments.model, control)
-        embedder_pb2_grpc.add_EmbedderServiceServicer_to_server(servicer, server)
+        for server in servers:
+            embedder_pb2_grpc.add_EmbedderServiceServicer_to_server(servicer, server)
         return ("graft.embedder.v1.EmbedderService",)
 
     options = DaemonOptions(

@@ -16,7 +16,7 @@ from graft_memstore.lifecycle import (
     Verb,
     after,
     allows,
-    may_erase,
+    is_person,
     ruling_of,
     ruling_of_undo,
     takes_back,
@@ -155,11 +155,11 @@ def test_what_a_reviewer_stored_with_an_end_ends_then() -> None:
 def test_deleting_erases_by_the_person_s_door_until_there_is_a_reviewer() -> None:
     person, agent, reviewer = Caller(door="cli"), Caller(door="mcp"), Caller(actor=REVIEWER)
 
-    assert may_erase(person, has_reviewer=False)
-    assert not may_erase(agent, has_reviewer=False)
-    assert may_erase(reviewer, has_reviewer=True)
-    assert not may_erase(person, has_reviewer=True)
-    assert not may_erase(agent, has_reviewer=True)
+    assert is_person(person, has_reviewer=False)
+    assert not is_person(agent, has_reviewer=False)
+    assert is_person(reviewer, has_reviewer=True)
+    assert not is_person(person, has_reviewer=True)
+    assert not is_person(agent, has_reviewer=True)
 
 
 @pytest.mark.parametrize("state", STATES)

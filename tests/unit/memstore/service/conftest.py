@@ -20,9 +20,10 @@ from graft.memory.v1 import (
     sources_service_pb2_grpc,
     upkeep_service_pb2_grpc,
 )
+from graft.wire.endpoints import Endpoint
 from graft.wire.errors import StoppingError
 from graft.wire.models import RegistryError
-from graft.wire.server import Activity, build_server
+from graft.wire.server import Activity, ServerParts, build_server
 from graft_memstore.embedder_process import EmbedderReport
 from graft_memstore.serve import NOT_USE
 from graft_memstore.service.analytics import AnalyticsServicer
@@ -49,6 +50,7 @@ class FakeProcess:
         self._room = room
         self.calls = 0
         self.stopped = False
+        self.listens_at: Endpoint | None = None
 
     def is_idle(self) -> bool:
         return self.calls == 0 and not self._room.upkeep.busy()
@@ -107,7 +109,7 @@ def stubs(room: Room) -> Iterator[Stubs]:
     activity = Activity(NOT_USE)
     recorder = RefusalRecorder(room.profiles, room.upkeep.scribe)
     wall = WallInterceptor(room.profiles, find_receipt)
-    server = build_server("graft.memory", activity, [recorder, wall])
+    server = build_server("graft.memory", activity, ServerParts(inside=(recorder, wall)))
     _add_note_services(server, room)
     profiles_service_pb2_grpc.add_ProfilesServiceServicer_to_server(
         ProfilesServicer(room.profiles, room.upkeep, model_names), server
