@@ -1,6 +1,5 @@
 """Why a memstore on TCP cannot be reached: what gRPC keeps to itself, found out by connecting."""
 
-import contextlib
 import socket
 import ssl
 import tempfile
@@ -52,17 +51,21 @@ def _why_no_tls(connection: socket.socket, at: Endpoint, trust: Trust) -> str:
     try:
         with context.wrap_socket(connection, server_hostname=at.host) as encrypted:
             # With TLS 1.3 the other end looks at our certificate after its own part is done.
-            with contextlib.suppress(TimeoutError):
-                return "" if encrypted.recv(1) else f"it closes the connection at once; {OWN}"
-            return ""
-    except ssl.SSLCertVerificationError as error:
+            return "" if encrypted.recv(1) else f"it closes the connection at once; {OWN}"
+    except ssl.SSLError as error:
+        return _in_words(error)
+    except TimeoutError:
+        return ""
+    except OSError as error:
+        return f"the connection was closed while TLS began ({error.strerror or error})"
+
+
+def _in_words(error: ssl.SSLError) -> str:
+    if isinstance(error, ssl.SSLCertVerificationError):
         return (
             f"its certificate is not trusted ({error.verify_message}); name the certificates that"
             " it comes from with tls_ca (GRAFT_TLS_CA)"
         )
-    except ssl.SSLError as error:
-        if "CERTIFICATE_REQUIRED" in (error.reason or ""):
-            return OWN
-        return f"no TLS is spoken there, or not as here ({error.reason or error})"
-    except OSError as error:
-        return f"the connection was closed while TLS began ({error.strerror or error})"
+    if "CERTIFICATE_REQUIRED" in (error.reason or ""):
+        return OWN
+    return f"no TLS is spoken there, or not as here ({error.reason or error})"

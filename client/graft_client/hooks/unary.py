@@ -7,8 +7,8 @@ For hooks, which hold up what a person just typed. The framing is gRPC's over HT
 import socket
 import struct
 import time
-from collections.abc import Sequence
-from contextlib import closing
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 from h2.config import H2Configuration
@@ -60,25 +60,29 @@ def call(
         UnaryError: nobody answered in time, or not with a message.
     """
     try:
-        with closing(_connect(at, trust, deadline)) as connection:
+        with _connected(at, trust, deadline) as connection:
             return _Call(connection, deadline).make(method, message, metadata)
     except (OSError, H2Error, ValueError) as error:
         raise UnaryError(f"{method}: {type(error).__name__}") from error
 
 
-def _connect(at: Path | Endpoint, trust: Trust, deadline: float) -> socket.socket:
+@contextmanager
+def _connected(at: Path | Endpoint, trust: Trust, deadline: float) -> Iterator[socket.socket]:
     if isinstance(at, Path):
-        connection = socket.socket(socket.AF_UNIX)
-        connection.settimeout(_left(deadline))
-        connection.connect(str(at))
-        return connection
-    connection = socket.create_connection((at.host, at.port), _left(deadline))
-    if not at.tls:
-        return connection
-    # The library of TLS takes longer to load than a call over a socket takes.
-    from graft_client.reaching import tls_context  # noqa: PLC0415
+        with socket.socket(socket.AF_UNIX) as connection:
+            connection.settimeout(_left(deadline))
+            connection.connect(str(at))
+            yield connection
+        return
+    with socket.create_connection((at.host, at.port), _left(deadline)) as connection:
+        if not at.tls:
+            yield connection
+            return
+        # The library of TLS takes longer to load than a call over a socket takes.
+        from graft_client.reaching import tls_context  # noqa: PLC0415
 
-    return tls_context(trust).wrap_socket(connection, server_hostname=at.host)
+        with tls_context(trust).wrap_socket(connection, server_hostname=at.host) as encrypted:
+            yield encrypted
 
 
 class _Call:
