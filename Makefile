@@ -20,6 +20,7 @@ lint: .venv/ready
 	$(BIN)/lint-imports --no-cache
 	$(BIN)/buf lint
 	$(BIN)/buf format --diff --exit-code
+	$(BIN)/buf breaking --against protos/released.binpb.gz
 
 types: .venv/ready
 	$(BIN)/mypy
