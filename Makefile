@@ -11,7 +11,7 @@ demo: .venv/ready
 	@$(BIN)/graft demo
 
 test: lint types
-	$(BIN)/cog -I . --check README.md docs/cli.md docs/settings.md
+	$(BIN)/cog -I . --check README.md docs/cli.md docs/settings.md docs/protos.md
 	$(BIN)/pytest
 
 lint: .venv/ready
@@ -27,7 +27,7 @@ types: .venv/ready
 	$(BIN)/mypy tests bench tools
 
 docs: .venv/ready
-	$(BIN)/cog -I . -r README.md docs/cli.md docs/settings.md
+	$(BIN)/cog -I . -r README.md docs/cli.md docs/settings.md docs/protos.md
 
 bench: .venv/ready
 	$(BIN)/python -m bench
