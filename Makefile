@@ -11,7 +11,7 @@ demo: .venv/ready
 	@$(BIN)/graft demo
 
 test: lint types
-	$(BIN)/cog -I . --check README.md docs/cli.md docs/settings.md
+	$(BIN)/cog -I . --check README.md docs/cli.md docs/settings.md docs/protos.md
 	$(BIN)/pytest
 
 lint: .venv/ready
@@ -20,13 +20,14 @@ lint: .venv/ready
 	$(BIN)/lint-imports --no-cache
 	$(BIN)/buf lint
 	$(BIN)/buf format --diff --exit-code
+	$(BIN)/buf breaking --against protos/released.binpb.gz
 
 types: .venv/ready
 	$(BIN)/mypy
 	$(BIN)/mypy tests bench tools
 
 docs: .venv/ready
-	$(BIN)/cog -I . -r README.md docs/cli.md docs/settings.md
+	$(BIN)/cog -I . -r README.md docs/cli.md docs/settings.md docs/protos.md
 
 bench: .venv/ready
 	$(BIN)/python -m bench
