@@ -15,6 +15,7 @@ from grpc_health.v1 import health, health_pb2_grpc
 from grpc_reflection.v1alpha import reflection
 
 from graft.wire.build import build_id
+from graft.wire.events import event
 from graft.wire.launch import BUSY, READY, ServiceRecord, write_record
 from graft.wire.locks import FileLock
 from graft.wire.logs import LOG_BYTES_MAX, keep_log_small
@@ -141,16 +142,16 @@ def run_daemon(
     inode = _bind(server, options.home, path)
     write_record(options.home, _record(options, path))
     _tell(options.ready_fd, READY)
-    log.info("started service=%s pid=%d", options.service, os.getpid())
+    log.info(event("started", service=options.service, pid=os.getpid()))
     reason, start_lock = _wait(options, control, path, inode)
-    log.info("stopping service=%s because=%s", options.service, reason)
+    log.info(event("stopping", service=options.service, because=reason))
     if _inode(path) == inode:
         path.unlink(missing_ok=True)
     control.health.enter_graceful_shutdown()
     server.stop(GRACE_SECONDS).wait()
     on_stop()
     options.home.leave_runtime_directory()
-    log.info("stopped service=%s", options.service)
+    log.info(event("stopped", service=options.service))
     # The life lock ends with the process: whoever waits for it finds nothing left that still ends.
     if start_lock is not None:
         start_lock.release()
@@ -255,4 +256,4 @@ def _look_after_log(options: DaemonOptions) -> None:
     try:
         keep_log_small(options.home.log(options.service), options.log_bytes_max)
     except OSError as error:
-        log.warning("cannot put the log aside because=%s", error)
+        log.warning(event("cannot put the log aside", because=error))

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from graft.wire.events import LOG_FORMATS, TEXT
 from graft.wire.models import MODEL_NAME, MODEL_NAME_RULE
 from graft.wire.paths import PROFILE_NAME, PROFILE_NAME_RULE
 from graft.wire.setting_rules import (
@@ -146,6 +147,14 @@ SETTINGS = (
         help="Base address that model files are fetched from instead of their own.",
     ),
     Setting(
+        name="embedder",
+        variable="GRAFT_EMBEDDER",
+        rule=or_empty(socket_address()),
+        default="",
+        help="Socket of an embedder that others run (unix:PATH); the memstore then starts none, and"
+        " its model is the one of profiles without vectors; empty: the memstore runs its own.",
+    ),
+    Setting(
         name="gpu_layers",
         variable="GRAFT_GPU_LAYERS",
         rule=Whole(most=GPU_LAYERS_MAX, words=("auto",)),
@@ -226,6 +235,13 @@ SETTINGS = (
         default="info",
         help="Least level that services log.",
     ),
+    Setting(
+        name="log_format",
+        variable="GRAFT_LOG_FORMAT",
+        rule=one_of(*LOG_FORMATS),
+        default=TEXT,
+        help="What services write their logs as: lines for people, or JSON objects, one a line.",
+    ),
 )
 
 BY_NAME = {setting.name: setting for setting in SETTINGS}
@@ -302,6 +318,11 @@ def load_what_is_good(
             values[setting.name] = found[setting.name]
             sources[setting.name] = source
     return Settings(values, sources), tuple(problems)
+
+
+def log_format(environ: Mapping[str, str], config_file: Path) -> str:
+    """Return what a service logs as, whatever else of the settings cannot be meant."""
+    return load_what_is_good(environ, config_file)[0].text("log_format")
 
 
 def _from_environment(environ: Mapping[str, str]) -> dict[str, str]:

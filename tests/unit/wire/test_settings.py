@@ -66,6 +66,7 @@ WRONG = {
     "idle_minutes": ["-1", "nan", "inf", "525601", "never"],
     "model": ["UPPER", "a b", "../x", "m" * 41, "x.start", ".hidden"],
     "model_mirror": ["ftp://x", "example.org", "http://", "https://a b", "http://[x", "http://h:x"],
+    "embedder": ["example.org:7000", "unix:relative", "unix:", "/" + "x" * 107, "/a\nb", "on"],
     "gpu_layers": ["many", "-1", "1.5", "10000", "²", "9" * 5_000],
     "threads": ["two", "-1", "1.5", "513", "1_0", ""],
     "batch_tokens": ["-1", "15", "16385"],
@@ -75,6 +76,7 @@ WRONG = {
     "hooks": ["maybe", "2", "-1"],
     "hook_ms": ["-1", "49", "10001", "soon"],
     "log_level": ["loud", "INFO", ""],
+    "log_format": ["xml", "JSON", ""],
 }
 RIGHT = {
     "profile": ["default", "7", "p" * 64, "A-b_c"],
@@ -88,6 +90,7 @@ RIGHT = {
     "idle_minutes": ["0", "0.5", "525600"],
     "model": ["", "bge-m3", "x.starter", "m" * 40],
     "model_mirror": ["", "https://mirror.example/hf", "http://[::1]:8080/", "http://u:p@h"],
+    "embedder": ["", "/run/e.sock", "unix:/run/graft/embedder.sock", "/" + "x" * 106],
     "gpu_layers": ["auto", "0", "99", "9999"],
     "threads": ["0", "1", "512"],
     "batch_tokens": ["0", "16", "16384"],
@@ -97,6 +100,7 @@ RIGHT = {
     "hooks": ["0", "1", "TRUE", "off"],
     "hook_ms": ["0", "50", "1000", "10000"],
     "log_level": ["debug", "info", "warning", "error"],
+    "log_format": ["text", "json"],
 }
 
 
