@@ -7,9 +7,10 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+from graft.wire.events import tell_refusal
 from graft.wire.models import BGE_M3, MODEL_NAME, RegistryError
 from graft.wire.paths import Home, UnsafeDirectoryError
-from graft.wire.settings import SettingError, Settings, load
+from graft.wire.settings import SettingError, Settings, load, log_format
 from graft_embedder import commands
 from graft_embedder.catalogue import Pooling
 from graft_embedder.errors import ModelFileError
@@ -33,12 +34,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if options.action in {"pull", "use"}:  # the others only look
             home.create()
         _manage(home, settings, options)
-    except (ModelFileError, RegistryError, UnsafeDirectoryError) as error:
-        _complain(str(error), "MODEL_FILE", as_json=as_json)
-        return REFUSED
-    except SettingError as error:
-        _complain(str(error), "SETTING", as_json=as_json)
-        return WRONG_USAGE
+    except (ModelFileError, RegistryError, UnsafeDirectoryError, SettingError) as error:
+        setting = isinstance(error, SettingError)
+        if options.command == "serve":
+            tell_refusal(str(error), log_format(environ, home.config_file))
+        else:
+            _complain(str(error), "SETTING" if setting else "MODEL_FILE", as_json=as_json)
+        return WRONG_USAGE if setting else REFUSED
     except KeyboardInterrupt:
         _complain("interrupted; the same command goes on from here", "INTERRUPTED", as_json=as_json)
         return REFUSED

@@ -17,6 +17,7 @@ import llama_cpp
 import numpy as np
 from llama_cpp._ggml import libggml
 
+from graft.wire.events import event
 from graft_embedder.catalogue import POOLING_NUMBERS, Pooling
 from graft_embedder.engine import Tokens, Vectors
 from graft_embedder.errors import EngineClosedError, EngineError, ModelFileError
@@ -54,8 +55,7 @@ def _log(level: int, text: bytes, _data: ctypes.c_void_p) -> None:
     if level in (LOG_WARNING, LOG_ERROR):
         logger.log(
             logging.ERROR if level == LOG_ERROR else logging.WARNING,
-            "%s",
-            text.decode("utf-8", "replace").rstrip(),
+            event("llama.cpp says", text=text.decode("utf-8", "replace").rstrip()),
         )
 
 

@@ -10,6 +10,7 @@ from enum import Enum
 from pathlib import Path
 
 from graft.wire.errors import ModelNotReadyError, StoppingError
+from graft.wire.events import event
 from graft.wire.models import STARTER
 from graft.wire.paths import Home
 from graft_embedder.catalogue import CosineBackground, Entry
@@ -176,12 +177,12 @@ class ModelLoader:
         except (ModelFileError, EngineError) as error:
             self._fail(str(error))
         except Exception:  # a thread's root: whoever asks must not wait for ever
-            logger.exception("bug while loading model=%s", self._options.name)
+            logger.exception(event("bug while loading", model=self._options.name))
             log = self._options.home.log(f"embedder-{self._options.name}")
             self._fail(f"the model {self._options.name} could not be loaded; {log} tells why")
 
     def _fail(self, problem: str) -> None:
-        logger.error("failed model=%s problem=%s", self._options.name, problem)
+        logger.error(event("failed", model=self._options.name, problem=problem))
         with self._lock:
             self._failed_at = time.monotonic()
             self._status = Status(state=State.FAILED, problem=problem)
@@ -219,7 +220,7 @@ class ModelLoader:
             threads=plan.load.threads,
             batch_tokens=plan.batch_tokens,
         )
-        logger.info("ready model=%s backend=%s", options.name, plan.backend.value)
+        logger.info(event("ready", model=options.name, backend=plan.backend.value))
         self._on_ready()
 
     def _progress(self, share: float) -> bool:

@@ -19,7 +19,7 @@ DOMAIN = "graft.embedder"
 
 def serve(home: Home, model: str, settings: Settings, ready_fd: int | None) -> int:
     """Serve *model* until told to stop; return the exit status."""
-    start_logging(settings.text("log_level"))
+    start_logging(settings.text("log_level"), settings.text("log_format"))
     join_output_to_log()
     loaders: list[ModelLoader] = []
 

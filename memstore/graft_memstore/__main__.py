@@ -5,9 +5,10 @@ import os
 import sys
 from collections.abc import Sequence
 
+from graft.wire.events import tell_refusal
 from graft.wire.listening import ListenError
-from graft.wire.paths import UnsafeDirectoryError
-from graft.wire.settings import SettingError
+from graft.wire.paths import Home, UnsafeDirectoryError
+from graft.wire.settings import SettingError, log_format
 from graft_memstore.serve import serve
 from graft_memstore.settings import EncryptionError, MemstoreSettings
 
@@ -22,13 +23,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         return serve(MemstoreSettings.read(options.home), options.ready_fd)
     except (EncryptionError, ListenError, UnsafeDirectoryError) as error:
-        return _complain(str(error), REFUSED)
+        return _complain(str(error), REFUSED, options.home)
     except SettingError as error:
-        return _complain(str(error), WRONG_USAGE)
+        return _complain(str(error), WRONG_USAGE, options.home)
 
 
-def _complain(message: str, status: int) -> int:
-    print(message, file=sys.stderr, flush=True)  # noqa: T201 - errors go to stderr
+def _complain(problem: str, status: int, home_argument: str) -> int:
+    environ = {**os.environ, "GRAFT_HOME": home_argument or os.environ.get("GRAFT_HOME", "")}
+    tell_refusal(problem, log_format(environ, Home.resolve(environ).config_file))
     return status
 
 

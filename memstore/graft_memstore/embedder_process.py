@@ -11,6 +11,7 @@ import grpc
 from graft.embedder.v1 import embedder_pb2, embedder_pb2_grpc
 from graft.wire.channel import open_channel
 from graft.wire.errors import ModelNotReadyError, Refusal, read_refusal
+from graft.wire.events import event
 from graft.wire.launch import (
     ServiceRecord,
     StartError,
@@ -183,7 +184,7 @@ class EmbedderProcess:
                     embedder_pb2.StopRequest(only_if_idle=only_if_idle), timeout=ASK_SECONDS
                 )
         except (StartError, grpc.RpcError) as error:
-            log.info("cannot stop service=%s because=%s", self._service, type(error).__name__)
+            log.info(event("cannot stop", service=self._service, because=type(error).__name__))
             return False
         end = time.monotonic() + STOP_SECONDS
         return wait_until_gone(self._launch.home, self._service, end)
@@ -335,7 +336,7 @@ class EmbedderProcess:
         self._failure = Failure(
             problem=problem, until=time.monotonic() + pause, pause_seconds=pause
         )
-        log.warning("failed service=%s problem=%s", self._service, problem)
+        log.warning(event("failed", service=self._service, problem=problem))
         return self._not_ready(problem, state="failed")
 
     def _not_ready(self, problem: str, state: str = "waiting") -> ModelNotReadyError:

@@ -38,7 +38,7 @@ from graft.memory.v1 import (
 from graft.wire.build import build_id
 from graft.wire.daemon import Control, DaemonOptions, Remote, run_daemon
 from graft.wire.errors import ServiceError, StoppingError
-from graft.wire.events import start_logging
+from graft.wire.events import event, start_logging
 from graft.wire.health import set_serving
 from graft_memstore.embedder_process import Launch
 from graft_memstore.embedders import Embedders, extra_obstacle
@@ -112,7 +112,7 @@ log = logging.getLogger(__name__)
 
 def serve(settings: MemstoreSettings, ready_fd: int | None) -> int:
     """Serve the home's notes until told to stop; return the exit status."""
-    start_logging(settings.values.text("log_level"))
+    start_logging(settings.values.text("log_level"), settings.values.text("log_format"))
     memstore = Memstore(settings)
     recorder = RefusalRecorder(memstore.profiles, memstore.upkeep.scribe)
     listening = settings.listening()
@@ -264,10 +264,10 @@ class Memstore:
                 if has_work(self.profiles.path(name)):
                     self.profiles.open(name)
             except ServiceError as error:
-                log.warning("cannot go on with profile=%s because=%s", name, error.message)
+                log.warning(event("cannot go on with", profile=name, because=error.message))
             except Exception:
                 # The thread's root: a file that is not ours must not hold up the others.
-                log.exception("bug while going on with profile=%s", name)
+                log.exception(event("bug while going on with", profile=name))
 
     def stop(self) -> None:
         """Put everything away: the threads, the files, the embedders."""

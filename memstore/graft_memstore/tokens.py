@@ -12,6 +12,7 @@ from graft.wire.errors import (
     TokenNotFoundError,
     WrongStateError,
 )
+from graft.wire.events import event
 from graft_memstore.access import (
     CALLS_AT_ONCE_DEFAULT,
     CALLS_AT_ONCE_MAX,
@@ -123,7 +124,7 @@ class Tokens:
             )
             _record(profile, caller, ACTION_CREATED, made)
             self._keep((*known, made))
-        log.info("token created id=%s profile=%s", made.id, made.profile)
+        log.info(event("token created", id=made.id, profile=made.profile))
         return made, credentials
 
     def list(self) -> tuple[AccessToken, ...]:
@@ -155,7 +156,7 @@ class Tokens:
                 )
             # Gone first: it opens nothing any more, whatever becomes of the record.
             self._keep(tuple(each for each in known if each is not found))
-        log.info("token revoked id=%s profile=%s", found.id, found.profile)
+        log.info(event("token revoked", id=found.id, profile=found.profile))
         _record(self._parts.open(found.profile), caller, ACTION_REVOKED, found)
         return found
 

@@ -16,6 +16,7 @@ from graft.wire.errors import (
     TooManyAttemptsError,
     WrongStateError,
 )
+from graft.wire.events import event
 from graft_memstore.lifecycle import REVIEWER
 from graft_memstore.model import Caller, EventSeq
 from graft_memstore.review.passphrase import (
@@ -138,7 +139,7 @@ class Reviewer:
                 self._prove(profile, caller, before, old)
             salt = parts.random(SALT_BYTES)
             digest = hash_passphrase(passphrase, salt)
-            event = profile.write(
+            recorded = profile.write(
                 lambda transaction: transaction.record(
                     EventDraft(
                         caller=caller,
@@ -155,12 +156,12 @@ class Reviewer:
                     hash=digest.hex(),
                     set_at_ms=parts.now_ms(),
                     profile=profile.name,
-                    event=event,
+                    event=recorded,
                 )
             )
             with self._lock:
                 self._sessions.clear()
-        log.info("reviewer set profile=%s event=%s", profile.name, event)
+        log.info(event("reviewer set", profile=profile.name, event_id=recorded))
         return self.status()
 
     def prove(self, profile: Profile[Index], caller: Caller, passphrase: str) -> str:
@@ -248,7 +249,7 @@ class Reviewer:
                 )
             )
         )
-        log.warning("reviewer refused door=%s failures=%s", caller.door, failures)
+        log.warning(event("reviewer refused", door=caller.door, failures=failures))
         delay_s = _delay_ms(failures) // 1_000
         raise NotAllowedError(
             f"that is not the reviewer's passphrase; the next one is looked at in {delay_s} s",
@@ -264,11 +265,11 @@ class Reviewer:
         with suppress(BadFieldError, ProfileNotFoundError):
             profile = self._parts.open(stored.profile)
             with profile.snapshot() as connection:
-                event = read_event(connection, EventSeq(stored.event))
+                found = read_event(connection, EventSeq(stored.event))
             if (
-                event is not None
-                and event.action == ACTION_SET
-                and profile.chain.is_about(event, stored.sealed_bytes())
+                found is not None
+                and found.action == ACTION_SET
+                and profile.chain.is_about(found, stored.sealed_bytes())
             ):
                 return
         raise NotAllowedError(

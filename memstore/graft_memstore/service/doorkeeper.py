@@ -17,6 +17,7 @@ from typing_extensions import override
 
 from graft.memory.v1 import daemon_service_pb2
 from graft.wire.errors import NoAccessError, NotAllowedError, ServiceError, to_status
+from graft.wire.events import event
 from graft.wire.metadata import AUTHORIZATION_KEY, CallMetadata
 from graft.wire.server import Way, passed
 from graft_memstore.access import AccessToken, read_credentials
@@ -94,12 +95,12 @@ class Doorkeeper(grpc.ServerInterceptor):
         headers = [value for key, value in told if key == AUTHORIZATION_KEY]
         shown = self._tokens.look_at(read_credentials([str(each) for each in headers]))
         if shown.token is None:
-            log.warning("refused from outside method=%s because=%s", method, shown.why)
+            log.warning(event("refused from outside", method=method, because=shown.why))
             return self._refusing(method, NoAccessError(NOT_LET_IN), shown.profile)
         token, claimed = shown.token, CallMetadata.read(told)
         pairs = _as_the_token_s(claimed, token)
         if pairs is None or RIGHTS.get(method) not in token.rights:
-            log.warning("refused from outside method=%s because=not for %s", method, token.id)
+            log.warning(event("refused from outside", method=method, because=f"not for {token.id}"))
             error = NotAllowedError(NOT_FOR_IT)
             return self._refusing(method, error, token.profile, token.name)
         handler = continuation(_Details(method=method, invocation_metadata=pairs))

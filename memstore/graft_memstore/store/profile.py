@@ -10,6 +10,7 @@ from typing import Generic, Protocol, TypeVar
 import apsw
 
 from graft.wire.errors import DiskFullError, StoppingError
+from graft.wire.events import event
 from graft_memstore.clock import transaction_time
 from graft_memstore.model import Model, ModelId, ModelRole
 from graft_memstore.store import meta
@@ -201,7 +202,7 @@ class Profile(Generic[IndexT_co]):
             self.chain.anchor(connection)
         except OSError:
             # The chain is ahead of its head until the next change; that is no damage.
-            log.exception("cannot write the head of the audit chain profile=%s", self.name)
+            log.exception(event("cannot write the head of the audit chain", profile=self.name))
         self._serving = serving = read_model(connection, ModelRole.SERVING)
         if serving is None:
             self._index = None

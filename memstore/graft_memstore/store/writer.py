@@ -13,6 +13,7 @@ from typing import TypeVar
 import apsw
 
 from graft.wire.errors import BusyError, DatabaseLockedError, StoppingError
+from graft.wire.events import event
 from graft_memstore.store.database import LOCK_WAIT_MS, database_errors, locked_by_another
 
 WRITES_WAITING_MAX = 256
@@ -131,7 +132,7 @@ class Writer:
             self._after_commit(self._connection)
         except Exception:
             # The change is on the disk: its caller must hear so, whatever comes after.
-            log.exception("bug after commit path=%s", self._path)
+            log.exception(event("bug after commit", path=self._path))
         return result
 
     def _begin(self, end: float) -> None:

@@ -5,6 +5,7 @@ import threading
 from typing import Generic, TypeVar
 
 from graft.wire.errors import ServiceError
+from graft.wire.events import event
 from graft_memstore.store.profile import Index, Profile
 from graft_memstore.store.profiles import Profiles
 from graft_memstore.upkeep.resume import work_waits
@@ -59,7 +60,7 @@ class Closer(Generic[IndexT]):
                 self.look()
             except Exception:
                 # The thread's root: what could not be closed now is looked at again.
-                log.exception("bug while closing profiles")
+                log.exception(event("bug while closing profiles"))
 
 
 def _must_stay(profile: Profile[Index]) -> bool:

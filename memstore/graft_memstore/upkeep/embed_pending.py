@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
+from graft.wire.events import event
 from graft_memstore.deadline import Deadline
 from graft_memstore.embedding import (
     OVERLAP_TOKENS,
@@ -151,7 +152,7 @@ def _go_one_by_one(
 
 def _leave_out(profile: Profile[Index], one: Waiting, refused: TextRefusedError) -> None:
     row, text = one.rows[0], one.texts[0]
-    log.info("no vector can be made note=%s what=%s because=%s", row.note_id, row.what, refused)
+    log.info(event("no vector can be made", note=row.note_id, what=row.what, because=refused))
     profile.write(lambda transaction: _skip(transaction, row, text))
 
 

@@ -5,6 +5,7 @@ import threading
 import time
 
 from graft.wire.errors import ServiceError
+from graft.wire.events import event
 from graft_memstore.store.erasures import clean_file, count_erasures
 from graft_memstore.store.profile import Index, Profile
 from graft_memstore.store.requests import prune
@@ -63,14 +64,14 @@ class Housekeeper:
                 self._back_off.failed(error.message)
                 if not self._stopping.is_set():
                     log.info(
-                        "housekeeping waits profile=%s because=%s",
-                        self._profile.name,
-                        error.message,
+                        event(
+                            "housekeeping waits", profile=self._profile.name, because=error.message
+                        ),
                     )
             except Exception:
                 # The thread's root: a bug must not end what every later note relies on.
                 self._back_off.failed("internal error; see the log")
-                log.exception("bug in housekeeping profile=%s", self._profile.name)
+                log.exception(event("bug in housekeeping", profile=self._profile.name))
             self._profile.changes.wait(count, self._pause_seconds())
 
     def _pause_seconds(self) -> float:

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from itertools import islice
 
 from graft.wire.errors import AmbiguousIdError, ReceiptNotFoundError, ServiceError
+from graft.wire.events import event
 from graft.wire.metadata import HOOK_DOOR
 from graft_memstore.gate import Hit
 from graft_memstore.model import Caller, ModelRole, NoteId, ReceiptId
@@ -257,13 +258,13 @@ class Scribe:
             self._profile.write(write)
         except ServiceError as error:
             self._back_off.failed(error.message)
-            log.info("receipts wait profile=%s because=%s", self._profile.name, error.message)
+            log.info(event("receipts wait", profile=self._profile.name, because=error.message))
             self._put_back()
             self._confirmations.put_back()
             return False
         except Exception:
             # The thread's root: what cannot be written for a bug must not hold up the rest.
-            log.exception("bug in writing receipts profile=%s", self._profile.name)
+            log.exception(event("bug in writing receipts", profile=self._profile.name))
             self._dropped += len(batch)
         self._confirmations.done()
         self._back_off.succeeded()

@@ -4,6 +4,7 @@ import logging
 from collections.abc import Callable
 from functools import partial
 
+from graft.wire.events import event
 from graft_memstore.lifecycle import REVIEWER, SYSTEM, Verb
 from graft_memstore.model import Caller, Lifecycle, ScopeFilter
 from graft_memstore.store.profile import Index, Profile
@@ -90,7 +91,7 @@ class Sweeper:
             ]
         for each in due[:SWEPT_MAX]:
             if self._profile.write(partial(_purge, retired=each)):
-                log.info("purged profile=%s note=%s", self._profile.name, each.id)
+                log.info(event("purged", profile=self._profile.name, note=each.id))
         return len(due) > SWEPT_MAX
 
 

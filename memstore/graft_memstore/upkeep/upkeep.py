@@ -3,6 +3,7 @@
 import logging
 import threading
 
+from graft.wire.events import event
 from graft_memstore.embedding import Embedder
 from graft_memstore.recall.index import VectorIndex
 from graft_memstore.store.profile import Index, Profile
@@ -46,7 +47,7 @@ class Upkeep:
 
     def forget(self, profile: Profile[Index]) -> None:
         """Look after *profile* no more, which is to be closed."""
-        log.info("closing profile=%s", profile.name)
+        log.info(event("closing", profile=profile.name))
         with self._lock:
             threads: list[VectorWorker | Housekeeper | Scribe | None] = [
                 self._workers.pop(profile.name, None),

@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable
 
 from graft.wire.errors import ModelNotReadyError, ServiceError
+from graft.wire.events import event
 from graft_memstore.deadline import Deadline
 from graft_memstore.embedding import Embedder
 from graft_memstore.model import ModelRole
@@ -105,12 +106,12 @@ class VectorWorker:
             did = work(self._deadline)
         except ServiceError as error:
             if not self._stopping.is_set():
-                log.info("upkeep waits profile=%s because=%s", self._profile.name, error.message)
+                log.info(event("upkeep waits", profile=self._profile.name, because=error.message))
             back_off.failed(error.message)
             return False
         except Exception:
             # The thread's root: a bug must not end what every later note relies on.
-            log.exception("bug in upkeep profile=%s", self._profile.name)
+            log.exception(event("bug in upkeep", profile=self._profile.name))
             back_off.failed("internal error; see the log")
             return False
         back_off.succeeded()

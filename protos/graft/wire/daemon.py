@@ -16,6 +16,7 @@ from grpc_reflection.v1alpha import reflection
 
 from graft.wire.build import build_id
 from graft.wire.endpoints import Endpoint
+from graft.wire.events import event
 from graft.wire.launch import BUSY, READY, ServiceRecord, write_record
 from graft.wire.listening import LISTEN_OPTIONS, Listening, add_listener
 from graft.wire.locks import FileLock
@@ -162,13 +163,15 @@ def run_daemon(
     path, inode = _open(options, servers, control, register)
     _tell(options.ready_fd, READY)
     log.info(
-        "started service=%s pid=%d listen=%s",
-        options.service,
-        os.getpid(),
-        control.listens_at or "",
+        event(
+            "started",
+            service=options.service,
+            pid=os.getpid(),
+            listen=str(control.listens_at or ""),
+        )
     )
     reason, start_lock = _wait(options, control, path, inode)
-    log.info("stopping service=%s because=%s", options.service, reason)
+    log.info(event("stopping", service=options.service, because=reason))
     if _inode(path) == inode:
         path.unlink(missing_ok=True)
     control.health.enter_graceful_shutdown()
@@ -176,7 +179,7 @@ def run_daemon(
         stopped.wait()
     on_stop()
     options.home.leave_runtime_directory()
-    log.info("stopped service=%s", options.service)
+    log.info(event("stopped", service=options.service))
     # The life lock ends with the process: whoever waits for it finds nothing left that still ends.
     if start_lock is not None:
         start_lock.release()
@@ -313,4 +316,4 @@ def _look_after_log(options: DaemonOptions) -> None:
     try:
         keep_log_small(options.home.log(options.service), options.log_bytes_max)
     except OSError as error:
-        log.warning("cannot put the log aside because=%s", error)
+        log.warning(event("cannot put the log aside", because=error))

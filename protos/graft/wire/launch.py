@@ -212,8 +212,18 @@ def why_it_ended(home: Home, service: str, log_start: int, free_bytes: int) -> s
     """
     if free_bytes < FREE_BYTES_MIN:
         return f"{service} cannot start: no room left on the disk of {home.root}; free some"
-    last = tail(home.log(service), log_start)
+    last = _words(tail(home.log(service), log_start))
     return f"{service} ended at once: {last} (all of it: {home.log(service)})"
+
+
+def _words(line: str) -> str:
+    """Return what a line of a log says: one that is JSON has it under "problem"."""
+    try:
+        told = json.loads(line)
+    except ValueError:
+        return line
+    problem = told.get("problem") if isinstance(told, dict) else None
+    return problem if isinstance(problem, str) else line
 
 
 def daemon_environment(environ: Mapping[str, str]) -> dict[str, str]:

@@ -9,6 +9,7 @@ from pathlib import Path
 import grpc
 
 from graft.wire.endpoints import Endpoint
+from graft.wire.events import event
 
 HANDSHAKE_MS_MAX = 10_000
 STREAMS_MAX = 100
@@ -132,13 +133,13 @@ class Certificates:
             except (ListenError, OSError) as error:
                 self._complain(str(error))
                 return None
-            log.info("certificate changed")
+            log.info(event("certificate changed"))
             self._refused = None
             return self.configuration
 
     def _complain(self, what: str) -> None:
         if what != self._refused:
-            log.warning("certificate kept because=%s", what)
+            log.warning(event("certificate kept", because=what))
             self._refused = what
 
 

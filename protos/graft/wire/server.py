@@ -16,6 +16,7 @@ from typing_extensions import override
 
 from graft.wire.channel import MESSAGE_BYTES_MAX
 from graft.wire.errors import BusyError, ServiceError, to_status
+from graft.wire.events import event
 
 THREADS = 64
 CALLS_MAX = THREADS - 12
@@ -60,17 +61,17 @@ class ErrorInterceptor(grpc.ServerInterceptor):
         try:
             yield
         except ServiceError as error:
-            log.info("refused method=%s reason=%s", method, type(error).__name__)
+            log.info(event("refused", method=method, reason=type(error).__name__))
             context.abort_with_status(to_status(error, self._domain))
         except Exception as error:
             if context.code() is not None:  # type: ignore[attr-defined] # stubs lack it
                 raise  # a library's handler has aborted the call itself
-            log.exception("bug method=%s", method)
+            log.exception(event("bug", method=method))
             # Without text: what a bug's message holds may be a note.
             context.abort(grpc.StatusCode.INTERNAL, f"internal error ({type(error).__name__})")
         passed_ms = (time.monotonic() - started) * 1000
         if passed_ms > SLOW_MS:
-            log.info("slow method=%s ms=%.0f", method, passed_ms)
+            log.info(event("slow", method=method, ms=round(passed_ms)))
 
 
 class Activity(grpc.ServerInterceptor):

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from graft.wire.events import LOG_FORMATS, TEXT
 from graft.wire.models import MODEL_NAME, MODEL_NAME_RULE
 from graft.wire.paths import PROFILE_NAME, PROFILE_NAME_RULE
 from graft.wire.setting_rules import (
@@ -289,6 +290,13 @@ SETTINGS = (
         default="info",
         help="Least level that services log.",
     ),
+    Setting(
+        name="log_format",
+        variable="GRAFT_LOG_FORMAT",
+        rule=one_of(*LOG_FORMATS),
+        default=TEXT,
+        help="What services write their logs as: lines for people, or JSON objects, one a line.",
+    ),
 )
 
 BY_NAME = {setting.name: setting for setting in SETTINGS}
@@ -365,6 +373,11 @@ def load_what_is_good(
             values[setting.name] = found[setting.name]
             sources[setting.name] = source
     return Settings(values, sources), tuple(problems)
+
+
+def log_format(environ: Mapping[str, str], config_file: Path) -> str:
+    """Return what a service logs as, whatever else of the settings cannot be meant."""
+    return load_what_is_good(environ, config_file)[0].text("log_format")
 
 
 def _from_environment(environ: Mapping[str, str]) -> dict[str, str]:

@@ -1,5 +1,6 @@
 """What the process is told from outside, and what makes it refuse to start."""
 
+import json
 import subprocess
 import sys
 from pathlib import Path
@@ -34,6 +35,22 @@ def test_the_refusal_tells_the_key_s_name_and_never_the_key(tmp_path: Path) -> N
     assert "GRAFT_DB_KEY" in finished.stderr
     assert "hunter2" not in finished.stderr
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_refusal_to_start_is_an_event_where_logs_are_for_programs(tmp_path: Path) -> None:
+    finished = subprocess.run(
+        [sys.executable, "-m", "graft_memstore", "serve", "--home", str(tmp_path)],
+        env={"GRAFT_THREADS": "many", "GRAFT_LOG_FORMAT": "json"},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
+    )
+
+    told = json.loads(finished.stderr)
+    assert finished.returncode == 2
+    assert (told["level"], told["event"]) == ("error", "refused to start")
+    assert "threads (GRAFT_THREADS, from environment) is 'many'" in told["problem"]
 
 
 def test_registered_models_can_be_moved_to(tmp_path: Path) -> None:

@@ -1,16 +1,28 @@
 """What a service logs names events, places and kinds, and quotes nothing."""
 
 import io
+import json
 import logging
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime
+from typing import Any
 
 import grpc
 import pytest
 
 from graft.wire.errors import BadFieldError
-from graft.wire.events import CHAIN_MAX, EVENT_FORMAT, EventFormatter
+from graft.wire.events import (
+    CHAIN_MAX,
+    EVENT_FORMAT,
+    JSON,
+    RESERVED,
+    TEXT,
+    EventFormatter,
+    JsonFormatter,
+    event,
+)
 from graft.wire.server import Activity, build_server
 
 NOTE = "the words of a note that nobody else may read"
@@ -30,6 +42,19 @@ def log() -> Iterator[io.StringIO]:
     yield stream
     root.removeHandler(handler)
     root.setLevel(level)
+
+
+@pytest.fixture
+def lines() -> Iterator[Callable[[], list[dict[str, Any]]]]:
+    """Read what is logged while the test runs as a service would write it for programs."""
+    stream = io.StringIO()
+    handler = logging.StreamHandler(stream)
+    handler.setFormatter(JsonFormatter())
+    logger = logging.getLogger("json")
+    logger.addHandler(handler)
+    logger.setLevel(logging.DEBUG)
+    yield lambda: [json.loads(line) for line in stream.getvalue().splitlines()]
+    logger.removeHandler(handler)
 
 
 def fail() -> None:
@@ -120,9 +145,83 @@ def test_a_bug_and_a_refusal_of_a_call_are_events_without_what_the_call_held(
     assert NOTE not in str(raised.value)
 
 
+def test_an_event_is_words_and_fields_for_people(log: io.StringIO) -> None:
+    logging.getLogger("test").info(event("upkeep waits", profile="work", because="no model"))
+
+    assert log.getvalue().rstrip().endswith("INFO test upkeep waits profile=work because=no model")
+
+
+def test_an_event_is_one_object_with_its_fields_for_programs(
+    lines: Callable[[], list[dict[str, Any]]],
+) -> None:
+    before = datetime.now(UTC)
+    logging.getLogger("json").warning(
+        event("slow", method="/a/B", ms=2_001, share=0.5, odd=float("nan"), who=None, at=ValueError)
+    )
+
+    [line] = lines()
+    time = line.pop("time")
+    assert time.endswith("Z")
+    assert abs(datetime.fromisoformat(time) - before).total_seconds() < 60
+    assert line == {
+        "level": "warning",
+        "logger": "json",
+        "event": "slow",
+        "method": "/a/B",
+        "ms": 2_001,
+        "share": 0.5,
+        "odd": "nan",
+        "who": None,
+        "at": "<class 'ValueError'>",
+    }
+
+
+def test_no_field_breaks_its_line(lines: Callable[[], list[dict[str, Any]]]) -> None:
+    awkward = 'a "quoted"\nline\u2028, \udcff and \x00'
+
+    logging.getLogger("json").info(event("said", text=awkward))
+
+    assert [line["text"] for line in lines()] == [awkward]
+
+
+def test_what_is_no_event_of_ours_is_a_message(
+    lines: Callable[[], list[dict[str, Any]]],
+) -> None:
+    logging.getLogger("json").info("%d of %d", 1, 2)
+
+    assert [(line["event"], line["message"]) for line in lines()] == [("message", "1 of 2")]
+
+
+def test_of_an_exception_programs_are_told_places_and_kinds_and_no_word_of_it(
+    lines: Callable[[], list[dict[str, Any]]],
+) -> None:
+    try:
+        try:
+            fail()
+        except KeyError as error:
+            raise OSError(28, NOTE) from error
+    except OSError:
+        logging.getLogger("json").exception(event("bug", method="Insert"))
+
+    [line] = lines()
+    first, last = line["exception"]
+    assert (line["event"], line["method"]) == ("bug", "Insert")
+    assert first["kind"] == "builtins.KeyError"
+    assert last["kind"] == "builtins.OSError: No space left on device"
+    assert first["at"][-1].endswith(" in fail")
+    assert "test_events.py:" in first["at"][-1]
+    assert NOTE not in json.dumps(line)
+
+
+@pytest.mark.parametrize("name", sorted(RESERVED))
+def test_no_field_has_the_name_of_what_every_line_has(name: str) -> None:
+    with pytest.raises(AssertionError, match="line's own"):
+        event("x", **{name: "y"})
+
+
 # It is given the note as an argument, because newer Pythons quote the lines of such a script.
 SPILL = """
-import logging, sys, threading
+import logging, sys, threading, warnings
 from graft.wire.events import start_logging
 
 note = sys.argv[2]
@@ -134,34 +233,52 @@ class Leaky:
 def fail():
     raise KeyError(note)
 
-if sys.argv[1] == "ours":
-    start_logging("debug")
+if sys.argv[1] != "python's own":
+    start_logging("debug", sys.argv[1])
 thread = threading.Thread(target=fail, name="failing")
 thread.start()
 thread.join()
 Leaky()
 logging.getLogger("test").error("%d is no number", note)
+warnings.warn("an old name is used")
+if sys.argv[1] == "json":
+    fail()
 """
 
 
-def spill(logging_of: str) -> str:
-    """Return what a process says in which nobody catches what fails; "ours" is the services'."""
+def spill(log_format: str) -> str:
+    """Return what a process says in which nobody catches what fails."""
     done = subprocess.run(
-        [sys.executable, "-c", SPILL, logging_of, NOTE],
+        [sys.executable, "-c", SPILL, log_format, NOTE],
         capture_output=True,
         text=True,
         timeout=SECONDS,
-        check=True,
+        check=log_format != JSON,
     )
     return done.stderr
 
 
 def test_what_nobody_catches_is_an_event_and_quotes_nothing() -> None:
-    told, told_by_python = spill("ours"), spill("python's own")
+    told, told_by_python = spill(TEXT), spill("python's own")
 
     assert told_by_python.count(NOTE) >= 3
     assert "bug thread=failing" in told
     assert "builtins.KeyError" in told
     assert "bug thread=MainThread" in told
     assert "builtins.ValueError" in told
+    assert NOTE not in told
+
+
+def test_every_line_of_a_process_is_json_whatever_ends_it() -> None:
+    told = spill(JSON)
+
+    lines = [json.loads(line) for line in told.splitlines()]
+    bugs = [(each["thread"], each["exception"][-1]["kind"]) for each in lines if "thread" in each]
+    assert bugs == [
+        ("failing", "builtins.KeyError"),
+        ("MainThread", "builtins.ValueError"),
+        ("MainThread", "builtins.KeyError"),
+    ]
+    assert lines[-1]["level"] == "critical"
+    assert any("an old name is used" in each.get("message", "") for each in lines)
     assert NOTE not in told

@@ -408,3 +408,19 @@ def test_a_full_disk_is_named_where_the_log_cannot_say_it(tmp_path: Path) -> Non
 
     assert full == f"tiny cannot start: no room left on the disk of {tmp_path}; free some"
     assert "ended at once: Traceback" in roomy
+
+
+def test_why_it_ended_is_read_out_of_a_log_for_programs_as_well(tmp_path: Path) -> None:
+    home = Home(root=tmp_path)
+    lines = ('{"event": "started"}', '{"event": "refused to start", "problem": "no such model"}')
+    home.log(SERVICE).write_text("\n".join(lines), "utf-8")
+
+    assert "ended at once: no such model (all" in why_it_ended(home, SERVICE, 0, 1 << 30)
+
+
+@pytest.mark.parametrize("line", ['{"event": "bug"}', '["problem"]', '{"problem": 7}'])
+def test_a_line_that_names_no_problem_is_told_as_it_is(tmp_path: Path, line: str) -> None:
+    home = Home(root=tmp_path)
+    home.log(SERVICE).write_text(line, "utf-8")
+
+    assert f"ended at once: {line} (all" in why_it_ended(home, SERVICE, 0, 1 << 30)

@@ -87,6 +87,7 @@ WRONG = {
     "hooks": ["maybe", "2", "-1"],
     "hook_ms": ["-1", "49", "10001", "soon"],
     "log_level": ["loud", "INFO", ""],
+    "log_format": ["xml", "JSON", ""],
 }
 RIGHT = {
     "profile": ["default", "7", "p" * 64, "A-b_c"],
@@ -120,6 +121,7 @@ RIGHT = {
     "hooks": ["0", "1", "TRUE", "off"],
     "hook_ms": ["0", "50", "1000", "10000"],
     "log_level": ["debug", "info", "warning", "error"],
+    "log_format": ["text", "json"],
 }
 
 
