@@ -26,6 +26,8 @@ from graft_memstore.store.pending import count_pending
 from graft_memstore.store.profile import Profile
 from graft_memstore.store.profiles import Profiles, StoreOptions
 from graft_memstore.store.reviewer_file import ReviewerFiles
+from graft_memstore.store.token_file import TokenFile
+from graft_memstore.tokens import TokenParts, Tokens
 from graft_memstore.upkeep.trail_report import TrailReport
 from graft_memstore.upkeep.upkeep import Upkeep
 from graft_memstore.upkeep.verify_trail import verify_trail
@@ -105,6 +107,15 @@ class Room:
                 now_ms=self.clock,
                 seconds=lambda: self.clock.ms / 1_000,
                 random=os.urandom,
+            )
+        )
+        self.tokens = Tokens(
+            TokenParts(
+                file=TokenFile(root / "tokens.json"),
+                open=self.profiles.open,
+                now_ms=self.clock,
+                random=os.urandom,
+                has_reviewer=self.reviewer.exists,
             )
         )
         self.inserter = Inserter(self.embedder, SimilarNotes(self.clock), IdMaker(os.urandom))

@@ -1,5 +1,6 @@
 """The memstore's services behind a real server, with a fake embedder."""
 
+import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -18,6 +19,7 @@ from graft.memory.v1 import (
     review_service_pb2_grpc,
     scopes_service_pb2_grpc,
     sources_service_pb2_grpc,
+    tokens_service_pb2_grpc,
     upkeep_service_pb2_grpc,
 )
 from graft.wire.endpoints import Endpoint
@@ -32,12 +34,14 @@ from graft_memstore.service.daemon import DaemonParts, DaemonServicer
 from graft_memstore.service.given import Giving
 from graft_memstore.service.lifecycle import LifecycleServicer
 from graft_memstore.service.notes import NotesServicer
+from graft_memstore.service.pace import Pace
 from graft_memstore.service.profiles import ProfilesServicer
 from graft_memstore.service.recall import RecallServicer
 from graft_memstore.service.refusals import RefusalRecorder
 from graft_memstore.service.review import ReviewServicer
 from graft_memstore.service.scopes import ScopesServicer
 from graft_memstore.service.sources import SourcesServicer
+from graft_memstore.service.tokens import TokensServicer
 from graft_memstore.service.upkeep import UpkeepServicer
 from graft_memstore.service.wall import WallInterceptor
 from graft_memstore.wall import Wall
@@ -165,6 +169,9 @@ def _add_note_services(server: grpc.Server, room: Room) -> None:
         ReviewServicer(room.profiles, room.reviewer, giving), server
     )
     audit_service_pb2_grpc.add_AuditServiceServicer_to_server(AuditServicer(room.profiles), server)
+    tokens_service_pb2_grpc.add_TokensServiceServicer_to_server(
+        TokensServicer(room.tokens, room.reviewer, Pace(time.monotonic)), server
+    )
     recall_service_pb2_grpc.add_RecallServiceServicer_to_server(
         RecallServicer(room.profiles, room.embedder, room.upkeep.scribe, giving), server
     )
