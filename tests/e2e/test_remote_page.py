@@ -8,7 +8,7 @@ from tests.e2e.conftest import Shell
 from tests.e2e.test_from_outside import write_pair
 
 PAGE = Path(__file__).parents[2] / "docs" / "remote.md"
-COMMANDS = 7
+COMMANDS = 8
 PORT = ":7433"
 ELSEWHERE = f"tls://memory.example.org{PORT}"
 

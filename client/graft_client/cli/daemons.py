@@ -11,7 +11,7 @@ from graft_client.cli.output import Output
 from graft_client.cli.session import Session, with_session
 from graft_client.cli.waiting import describe, model_shown
 from graft_client.cli.words import count_of, day_and_time, duration
-from graft_client.errors import SettingsError
+from graft_client.errors import GraftError, SettingsError
 from graft_client.results import EmbedderStatus, Status
 
 
@@ -84,7 +84,7 @@ def _make_way(session: Session) -> None:
     """End a memstore that runs and listens elsewhere, or nowhere; one that is busy goes on.
 
     Raises:
-        GraftError: it is busy.
+        GraftError: it is busy, or listens elsewhere.
     """
     memstore = session.graft.status().memstore
     if memstore is None:
@@ -93,6 +93,11 @@ def _make_way(session: Session) -> None:
     if listens == session.configuration.settings.text("listen"):
         session.output.say("graft: it listens there already; graft stop makes it read new files")
         return
+    if memstore.listen:
+        raise GraftError(
+            f"the memstore (process {memstore.pid}) listens at {memstore.listen} already; end it"
+            " first, with: graft stop"
+        )
     session.graft.stop(only_if_idle=True)
 
 
