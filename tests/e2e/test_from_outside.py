@@ -169,6 +169,7 @@ def test_what_is_no_good_token_is_refused_alike_recorded_and_told_nothing(
             "this takes a token that is let in; ask whoever runs the memstore for one",
         )
     }
+    outside.shell.run("stop")  # by then every refusal has been written
     events = outside.shell.run("log", "--action", "refused", "--json").lines()
     assert {each["reason"] for each in events} == {"ListNotes: NO_ACCESS"}
     kept = (outside.shell.home / "tokens.json").read_text()
