@@ -65,6 +65,13 @@ FRONT_MATTER_CHARS_MAX = 1 << 18
 MARKDOWN_FILE_BYTES_MAX = 4 << 20
 MARKDOWN_FILES_MAX = 10_000
 MARKDOWN_DEPTH_MAX = 32
+TOKENS_MAX = 256
+TOKEN_DAYS = 90
+CALLS_PER_MINUTE_DEFAULT = 600
+CALLS_PER_MINUTE_MAX = 60_000
+CALLS_AT_ONCE_DEFAULT = 8
+CALLS_AT_ONCE_MAX = 32
+REMOTE_CALLS_MAX = 40
 
 # A line of a .jsonl file holds one note as JSON, where a byte may take six (\u00XX).
 LINE_BYTES_MAX = 8 << 20
@@ -127,6 +134,13 @@ LIMITS: tuple[Limit, ...] = (
         "questions that nothing answered",
         f"{MISSES_MAX} groups of each profile, the first {QUESTION_CHARS_MAX:,} characters of one"
         f" question each; {MISSES} listed by default",
+    ),
+    Limit("access tokens of a home", f"{TOKENS_MAX}; each for {TOKEN_DAYS} days by default"),
+    Limit(
+        "calls of a token",
+        f"{CALLS_PER_MINUTE_DEFAULT} a minute by default, {CALLS_PER_MINUTE_MAX:,} at most, and"
+        f" {CALLS_AT_ONCE_DEFAULT} at once, {CALLS_AT_ONCE_MAX} at most; of all tokens"
+        f" {REMOTE_CALLS_MAX} at once",
     ),
     Limit("rows that `log --verify` names", f"{FLAWS_MAX}; it counts the others"),
     Limit(

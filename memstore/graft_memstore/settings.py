@@ -10,7 +10,8 @@ from graft.wire.endpoints import Endpoint
 from graft.wire.listening import Listening, TlsFiles
 from graft.wire.models import BGE_M3, STARTER, default_model_name, read_registry
 from graft.wire.paths import Home
-from graft.wire.settings import SETTINGS, SettingError, Settings, load
+from graft.wire.setting_list import SETTINGS
+from graft.wire.settings import SettingError, Settings, load
 
 KEY_VARIABLE = "GRAFT_DB_KEY"
 

@@ -80,7 +80,9 @@ class Tokens:
 
     def __init__(self, parts: TokenParts) -> None:
         self._parts = parts
-        self._lock = threading.Lock()
+        # One change at a time; a call that comes meanwhile does not wait for the disk.
+        self._changing = threading.Lock()
+        self._reading = threading.Lock()
         self._known: tuple[AccessToken, ...] | None = None
         self._last_used: dict[str, int] = {}
 
@@ -101,7 +103,7 @@ class Tokens:
             )
         profile = self._parts.open(wanted.profile)
         checked = self._checked(wanted)
-        with self._lock:
+        with self._changing:
             known = self._all()
             if len(known) >= TOKENS_MAX:
                 raise WrongStateError(
@@ -133,8 +135,7 @@ class Tokens:
         Raises:
             WrongStateError: the file cannot be used.
         """
-        with self._lock:
-            return self._all()
+        return self._all()
 
     def last_used_ms(self, token: AccessToken) -> int:
         """Return the minute in which it last let a call in; 0: none since the start."""
@@ -147,7 +148,7 @@ class Tokens:
             TokenNotFoundError: there is none.
             WrongStateError: the file cannot be used, or written: then it stays.
         """
-        with self._lock:
+        with self._changing:
             known = self._all()
             found = next((each for each in known if name in {each.name, each.id}), None)
             if found is None:
@@ -165,8 +166,7 @@ class Tokens:
         if credentials is None:
             return Shown(token=None, why="no token")
         try:
-            with self._lock:
-                found = next((each for each in self._all() if each.id == credentials.id), None)
+            found = next((each for each in self._all() if each.id == credentials.id), None)
         except WrongStateError as error:
             return Shown(token=None, why=error.message)
         if found is None:
@@ -208,9 +208,10 @@ class Tokens:
         )
 
     def _all(self) -> tuple[AccessToken, ...]:
-        if self._known is None:
-            self._known = self._parts.file.read()
-        return self._known
+        with self._reading:
+            if self._known is None:
+                self._known = self._parts.file.read()
+            return self._known
 
     def _keep(self, tokens: Sequence[AccessToken]) -> None:
         self._parts.file.write(tokens)

@@ -2,12 +2,13 @@
 
 import pytest
 
-from graft.wire import settings
+from graft.wire import setting_list
 from graft.wire.errors import FieldViolation
+from graft.wire.server import REMOTE_THREADS
 from graft_client import limits as told
 from graft_client.surroundings import find
 from graft_embedder import limits as embedder
-from graft_memstore import applicability, beam, embedding
+from graft_memstore import access, applicability, beam, embedding
 from graft_memstore.errors import BadFieldsError
 from graft_memstore.model import NewNote
 from graft_memstore.recall import classify, handed_out
@@ -89,7 +90,7 @@ def test_the_log_and_notices_have_the_documented_limits() -> None:
     ],
 )
 def test_a_scope_can_be_set_where_a_note_can_have_it(value: str) -> None:
-    assert settings.BY_NAME["scope"].rule.accepts(value) == (problems(scope=value) == [])
+    assert setting_list.BY_NAME["scope"].rule.accepts(value) == (problems(scope=value) == [])
 
 
 @pytest.mark.parametrize(
@@ -97,7 +98,7 @@ def test_a_scope_can_be_set_where_a_note_can_have_it(value: str) -> None:
     ["", "A. Person <a@b.c>", "two\nlines", *("a" * (kept.AUTHOR_CHARS_MAX + n) for n in (0, 1))],
 )
 def test_an_author_can_be_set_where_a_note_can_have_it(value: str) -> None:
-    assert settings.BY_NAME["author"].rule.accepts(value) == (problems(author=value) == [])
+    assert setting_list.BY_NAME["author"].rule.accepts(value) == (problems(author=value) == [])
 
 
 def problems(*, scope: str = "user", author: str = "") -> list[FieldViolation]:
@@ -109,7 +110,7 @@ def problems(*, scope: str = "user", author: str = "") -> list[FieldViolation]:
 
 
 def test_a_setting_s_tokens_are_enough_for_the_embedder() -> None:
-    assert settings.EMBED_TOKENS_MIN == embedder.WINDOW_TOKENS_MIN
+    assert setting_list.EMBED_TOKENS_MIN == embedder.WINDOW_TOKENS_MIN
 
 
 def test_walks_and_suggestions_have_the_documented_limits() -> None:
@@ -136,3 +137,18 @@ def test_the_reviewer_s_passphrase_and_session_have_the_documented_limits() -> N
     assert told.PASSPHRASE_CHARS_MAX == passphrase.PASSPHRASE_CHARS_MAX
     assert told.REVIEW_MINUTES * 60 == reviewer.SESSION_SECONDS
     assert (reviewer.FIRST_DELAY_MS, reviewer.DELAY_MS_MAX) == (1_000, 300_000)
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "TOKENS_MAX",
+        "CALLS_PER_MINUTE_DEFAULT",
+        "CALLS_PER_MINUTE_MAX",
+        "CALLS_AT_ONCE_DEFAULT",
+        "CALLS_AT_ONCE_MAX",
+    ],
+)
+def test_tokens_have_the_documented_limits(name: str) -> None:
+    assert getattr(told, name) == getattr(access, name)
+    assert told.REMOTE_CALLS_MAX == REMOTE_THREADS

@@ -2,7 +2,7 @@
 
 import click
 
-from graft.wire.settings import SETTINGS
+from graft.wire.setting_list import SETTINGS
 from graft_client.cli.options import GraftGroup
 from graft_client.cli.session import Session, with_session
 from graft_client.errors import GraftError

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import click
 
-from graft.wire.settings import HOOK_MS_MAX
+from graft.wire.setting_list import HOOK_MS_MAX
 from graft_client.cli.exits import DONE
 from graft_client.cli.options import GraftCommand
 from graft_client.cli.output import talk

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import click
 
 from graft.wire.build import version_text
-from graft.wire.settings import SETTINGS
+from graft.wire.setting_list import SETTINGS
 from graft_client.cli.exits import EXIT_CODES
 from graft_client.cli.options import EverywhereOption, everywhere_options
 from graft_client.settings import ENVIRONMENT_ONLY

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 
 import click
 
-from graft.wire.settings import SETTINGS
+from graft.wire.setting_list import SETTINGS
 from graft_client.cli.app import graft
 from graft_client.cli.exits import EXIT_CODES
 from graft_client.cli.options import EverywhereOption, everywhere_options

@@ -9,7 +9,7 @@ import click
 
 import graft_client
 from graft.wire.paths import Home
-from graft.wire.settings import BY_NAME
+from graft.wire.setting_list import BY_NAME
 from graft_client.cli.options import given
 from graft_client.cli.output import Output, Style
 from graft_client.errors import InputError

@@ -13,10 +13,17 @@ from graft_client.cli.output import printable
 from graft_client.cli.session import Session, with_session
 from graft_client.cli.words import day_and_time
 from graft_client.errors import InputError
+from graft_client.limits import (
+    CALLS_AT_ONCE_DEFAULT,
+    CALLS_AT_ONCE_MAX,
+    CALLS_PER_MINUTE_DEFAULT,
+    CALLS_PER_MINUTE_MAX,
+    TOKEN_DAYS,
+)
 from graft_client.scope import ALL_SCOPES
 from graft_client.whole_files import write_whole
 
-EXPIRES_AFTER = timedelta(days=90)
+EXPIRES_AFTER = timedelta(days=TOKEN_DAYS)
 
 
 @click.group(cls=GraftGroup)
@@ -49,15 +56,15 @@ def token() -> None:
 @click.option("--never-expires", is_flag=True, help="Let it hold until it is revoked.")
 @click.option(
     "--calls-per-minute",
-    type=click.IntRange(1, 60_000),
-    default=600,
+    type=click.IntRange(1, CALLS_PER_MINUTE_MAX),
+    default=CALLS_PER_MINUTE_DEFAULT,
     show_default=True,
     help="Calls a minute; more are refused for a moment.",
 )
 @click.option(
     "--calls-at-once",
-    type=click.IntRange(1, 32),
-    default=8,
+    type=click.IntRange(1, CALLS_AT_ONCE_MAX),
+    default=CALLS_AT_ONCE_DEFAULT,
     show_default=True,
     help="Calls at once; more are refused for a moment.",
 )
@@ -111,7 +118,6 @@ def create(  # noqa: PLR0913 - each is an option of its own
         made = graft.access.create(wanted)
     if out is not None:
         write_whole(out, f"{made.secret}\n".encode())
-        out.chmod(0o600)
     output = session.output
     if output.as_json:
         shown = {} if out is not None else {"secret": made.secret}

@@ -138,8 +138,8 @@ class Doorkeeper(grpc.ServerInterceptor):
         def refuse(_requests: object, context: grpc.ServicerContext) -> None:
             session = f"{TOKEN_SESSION}{token}:" if token else TOKEN_SESSION
             caller = replace(caller_of(context), token=token, session=session)
-            reason = "NO_ACCESS" if isinstance(error, NoAccessError) else "NOT_ALLOWED"
-            self._record(profile or DEFAULT_PROFILE, caller, f"{_known_name(method)}: {reason}")
+            what = f"{_known_name(method)}: {error.reason_name}"
+            self._record(profile or DEFAULT_PROFILE, caller, what)
             context.abort_with_status(to_status(error, self._domain))
 
         return cast("MethodHandler[RequestT, ReplyT]", grpc.stream_unary_rpc_method_handler(refuse))

@@ -6,7 +6,7 @@ from graft.memory.v1 import note_pb2
 from graft.memory.v1 import recall_service_pb2 as pb
 from graft.wire.characters import is_blank
 from graft.wire.errors import BadFieldError
-from graft.wire.settings import EMBED_TOKENS_MAX, EMBED_TOKENS_MIN
+from graft.wire.setting_list import EMBED_TOKENS_MAX, EMBED_TOKENS_MIN
 from graft_memstore.model import Caller
 from graft_memstore.recall.answer import UNKNOWN_BACKGROUND, Question
 from graft_memstore.service.convert import scope_filter_of

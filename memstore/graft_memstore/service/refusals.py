@@ -11,8 +11,7 @@ import grpc
 from google.protobuf.message import Message
 from typing_extensions import override
 
-from graft.memory.v1 import errors_pb2
-from graft.wire.errors import REASON_PREFIX, NotAllowedError, ProposedError, ServiceError
+from graft.wire.errors import NotAllowedError, ProposedError, ServiceError
 from graft.wire.server import wrapped
 from graft_memstore.model import DEFAULT_PROFILE, Caller, NoteId
 from graft_memstore.recall.index import VectorIndex
@@ -96,12 +95,11 @@ class RefusalRecorder(grpc.ServerInterceptor):
             scribe.refused(Refused(caller=caller, note_id=note_id, what=what))
 
     def _record(self, method: str, request: Message, caller: Caller, error: ServiceError) -> None:
-        reason = errors_pb2.ErrorReason.Name(error.reason).removeprefix(REASON_PREFIX)
         named = str(error.metadata.get("note_id") or getattr(request, "id", ""))
         self.record(
             getattr(request, "profile", "") or DEFAULT_PROFILE,
             caller,
-            f"{method}: {reason}",
+            f"{method}: {error.reason_name}",
             NoteId(named) if FULL_ID.fullmatch(named) else None,
         )
 

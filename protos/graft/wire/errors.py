@@ -51,6 +51,11 @@ class ServiceError(Exception):
         self.violations = tuple(violations)
         self.retry_after_ms = retry_after_ms
 
+    @property
+    def reason_name(self) -> str:
+        """Name of the reason, as it travels: without the prefix of the enum."""
+        return errors_pb2.ErrorReason.Name(self.reason).removeprefix(REASON_PREFIX)
+
 
 class BadFieldError(ServiceError):
     """A field is missing, malformed or over a limit."""
@@ -316,8 +321,11 @@ def to_status(error: ServiceError, domain: str) -> grpc.Status:
         packed.Pack(message)
         details.append(packed)
 
-    name = errors_pb2.ErrorReason.Name(error.reason).removeprefix(REASON_PREFIX)
-    add(error_details_pb2.ErrorInfo(reason=name, domain=domain, metadata=error.metadata))
+    add(
+        error_details_pb2.ErrorInfo(
+            reason=error.reason_name, domain=domain, metadata=error.metadata
+        )
+    )
     if error.violations:
         add(
             error_details_pb2.BadRequest(

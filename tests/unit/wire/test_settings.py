@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from graft.wire.settings import BY_NAME, CONFIG_BYTES_MAX, SETTINGS, SettingError, load
+from graft.wire.setting_list import BY_NAME, SETTINGS
+from graft.wire.settings import CONFIG_BYTES_MAX, SettingError, load
 
 
 def test_the_nearest_value_wins_and_says_where_it_came_from(tmp_path: Path) -> None:
