@@ -1,6 +1,7 @@
 """Every refusal of a change is an event; the same again within a minute is one more, counted."""
 
 import os
+import threading
 from pathlib import Path
 from uuid import UUID
 
@@ -174,10 +175,19 @@ def test_what_is_done_to_a_profile_is_an_event(stubs: Stubs) -> None:
         timeout=SECONDS,
         metadata=HOOK,
     )
+    asked_twice = threading.Event()
+
+    def hold_up(model: str) -> None:
+        # Once the profile has moved, asking again is asking for another move.
+        if model == "new":
+            asked_twice.wait(WAIT_SECONDS)
+
+    room.embedder.before = hold_up
     for _ in range(2):
         stubs.profiles.StartReindex(
             profiles_service_pb2.StartReindexRequest(model="new"), timeout=SECONDS
         )
+    asked_twice.set()
     progress = profiles_service_pb2.GetReindexRequest()
     seen = room.profile.changes.count
     while stubs.profiles.GetReindex(progress, timeout=SECONDS).target_model:
