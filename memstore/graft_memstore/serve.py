@@ -14,6 +14,8 @@ from graft.memory.v1 import (
     analytics_service_pb2_grpc,
     audit_service_pb2,
     audit_service_pb2_grpc,
+    backups_service_pb2,
+    backups_service_pb2_grpc,
     daemon_service_pb2,
     daemon_service_pb2_grpc,
     lifecycle_service_pb2,
@@ -47,6 +49,7 @@ from graft_memstore.recall.similar import SimilarNotes
 from graft_memstore.review.reviewer import Reviewer, ReviewerParts
 from graft_memstore.service.analytics import AnalyticsServicer
 from graft_memstore.service.audit import AuditServicer
+from graft_memstore.service.backups import BackupParts, BackupsServicer
 from graft_memstore.service.daemon import DaemonParts, DaemonServicer
 from graft_memstore.service.given import Giving
 from graft_memstore.service.lifecycle import LifecycleServicer
@@ -60,10 +63,12 @@ from graft_memstore.service.sources import SourcesServicer
 from graft_memstore.service.upkeep import UpkeepServicer
 from graft_memstore.service.wall import WallInterceptor
 from graft_memstore.settings import MemstoreSettings
+from graft_memstore.store.drafts import Drafts
 from graft_memstore.store.profiles import Profiles, StoreOptions
 from graft_memstore.store.reviewer_file import ReviewerFiles
 from graft_memstore.upkeep.closer import Closer
 from graft_memstore.upkeep.resume import has_work
+from graft_memstore.upkeep.set_aside import SetAside
 from graft_memstore.upkeep.upkeep import Upkeep
 from graft_memstore.wall import Wall
 from graft_memstore.write.insert import Inserter
@@ -73,6 +78,7 @@ SERVICE = "memstore"
 DOMAIN = "graft.memory"
 
 AUDIT = audit_service_pb2.DESCRIPTOR.services_by_name["AuditService"].full_name
+BACKUPS = backups_service_pb2.DESCRIPTOR.services_by_name["BackupsService"].full_name
 ANALYTICS = analytics_service_pb2.DESCRIPTOR.services_by_name["AnalyticsService"].full_name
 DAEMON = daemon_service_pb2.DESCRIPTOR.services_by_name["DaemonService"].full_name
 LIFECYCLE = lifecycle_service_pb2.DESCRIPTOR.services_by_name["LifecycleService"].full_name
@@ -146,6 +152,7 @@ class Memstore:
                 closing=self.upkeep.forget,
             )
         )
+        self.drafts = Drafts(settings.home.profiles, settings.home.audit, os.urandom)
         self.closer = Closer(self.profiles)
         self.reviewer = Reviewer(
             ReviewerParts(
@@ -159,6 +166,8 @@ class Memstore:
 
     def register(self, server: grpc.Server, control: Control) -> Sequence[str]:
         """Add every servicer to *server* and go on with what an earlier process left."""
+        # The home is ours by now, and nothing in it is open yet.
+        self.drafts.sweep()
         giving = Giving(self.upkeep.scribe)
         notes_service_pb2_grpc.add_NotesServiceServicer_to_server(
             NotesServicer(
@@ -196,6 +205,9 @@ class Memstore:
         analytics_service_pb2_grpc.add_AnalyticsServiceServicer_to_server(
             AnalyticsServicer(self.profiles, self.upkeep.scribe), server
         )
+        backups_service_pb2_grpc.add_BackupsServiceServicer_to_server(
+            BackupsServicer(self._backup_parts()), server
+        )
         profiles_service_pb2_grpc.add_ProfilesServiceServicer_to_server(
             ProfilesServicer(self.profiles, self.upkeep, self._settings.model_names), server
         )
@@ -227,11 +239,23 @@ class Memstore:
             UPKEEP,
             AUDIT,
             ANALYTICS,
+            BACKUPS,
             DAEMON,
         )
         set_serving(control.health, names, serving=True)
         threading.Thread(target=self.resume, name="resume", daemon=True).start()
         return names
+
+    def _backup_parts(self) -> BackupParts:
+        folder = self._settings.home.backups
+        return BackupParts(
+            profiles=self.profiles,
+            drafts=self.drafts,
+            set_aside=SetAside(self.profiles, folder, build_id(), wall_clock_ms),
+            reviewer=self.reviewer,
+            now_ms=wall_clock_ms,
+            random=os.urandom,
+        )
 
     def find_receipt(self, profile_name: str, piece: str, wall: Wall) -> str:
         """Return the id of a receipt by a piece of it; see `Scribe.find`.

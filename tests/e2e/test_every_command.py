@@ -77,6 +77,10 @@ reviewer status
 profile list
 profile current
 profile add other
+backup create b.graft-backup
+!backup create b.graft-backup
+backup verify b.graft-backup
+backup restore b.graft-backup --profile restored
 reindex
 model list
 !model use no-such-model

@@ -54,6 +54,7 @@ COMMANDS = {
     "stats": Entry("notes", "stats"),
     "reindex": Entry("profiles", "reindex"),
     "profile": Entry("profiles", "profile"),
+    "backup": Entry("backup", "backup"),
     "model": Entry("models", "model"),
     "start": Entry("daemons", "start"),
     "stop": Entry("daemons", "stop"),

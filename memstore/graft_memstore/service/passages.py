@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from graft.memory.v1 import (
     analytics_service_pb2,
     audit_service_pb2,
+    backups_service_pb2,
     daemon_service_pb2,
     lifecycle_service_pb2,
     notes_service_pb2,
@@ -24,6 +25,7 @@ from graft.memory.v1 import (
 _MODULES = (
     analytics_service_pb2,
     audit_service_pb2,
+    backups_service_pb2,
     daemon_service_pb2,
     lifecycle_service_pb2,
     notes_service_pb2,
@@ -134,6 +136,12 @@ _PASSAGES = {
         "AddProfile": _CLOSED,
         "StartReindex": _CLOSED,
         "GetReindex": _CLOSED,
+    },
+    # A backup is of whole profiles, and holds the keys of their logs.
+    "BackupsService": {
+        "CreateBackup": _CLOSED,
+        "VerifyBackup": _CLOSED,
+        "RestoreBackup": _CLOSED,
     },
     "AnalyticsService": {
         "GetAnalytics": _OPEN,

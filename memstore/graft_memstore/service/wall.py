@@ -8,7 +8,7 @@ from __future__ import annotations  # grpc's classes are generic in their stubs 
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from typing import TYPE_CHECKING, TypeVar
 
 import grpc
@@ -18,6 +18,7 @@ from typing_extensions import override
 from graft.memory.v1 import note_pb2, notes_service_pb2
 from graft.wire.errors import NotAllowedError, ServiceError
 from graft.wire.metadata import BOUND_SCOPE_KEY, CallMetadata
+from graft.wire.server import wrapped
 from graft_memstore.deadline import Deadline
 from graft_memstore.model import USER_SCOPE, ItemId, NoteId, ScopeFilter
 from graft_memstore.recall.index import VectorIndex
@@ -35,7 +36,7 @@ from graft_memstore.write.undo import event_not_found
 from graft_memstore.write.validate import check_scopes
 
 if TYPE_CHECKING:
-    from graft.wire.server import Continuation, MethodHandler
+    from graft.wire.server import Around, Continuation, MethodHandler
 
 SCOPE = "scope"
 SUCCESSOR = "superseded_by"
@@ -73,6 +74,9 @@ class WallInterceptor(grpc.ServerInterceptor):
         bound = any(key == BOUND_SCOPE_KEY for key, _ in pairs)
         if handler is None or not bound or method.startswith("/grpc."):
             return handler
+        if handler.request_streaming:
+            # What is sent in pieces is about whole profiles.
+            return wrapped(method, handler, _refuse(method))
         answer, stream = handler.unary_unary, handler.unary_stream
 
         def answered(request: RequestT, context: grpc.ServicerContext) -> ReplyT:
@@ -300,6 +304,15 @@ def _parts(message: Message, path: str) -> list[Message]:
     if not isinstance(found, Sequence):
         return []
     return [each for each in found if isinstance(each, Message)]
+
+
+def _refuse(method: str) -> Around[object]:
+    """Return what lets no call of *method* begin."""
+
+    def around(_: object, __: grpc.ServicerContext) -> AbstractContextManager[None]:
+        raise _closed(method)
+
+    return around
 
 
 def _closed(method: str) -> NotAllowedError:

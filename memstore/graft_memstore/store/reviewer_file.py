@@ -10,6 +10,8 @@ from graft.wire.locks import NO_ROOM
 
 REVIEWER_FILE = "reviewer.json"
 ATTEMPTS_FILE = "reviewer-attempts.json"
+ACTION_SET = "reviewer-set"
+"""Of the event that records it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

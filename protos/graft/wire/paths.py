@@ -131,6 +131,11 @@ class Home:
         return self.root / "hooks"
 
     @property
+    def backups(self) -> Path:
+        """Folder of the profiles that a restore put aside."""
+        return self.root / "backups"
+
+    @property
     def audit(self) -> Path:
         """Folder of the audit key and of each chain's head."""
         return self.root / "audit"

@@ -28,7 +28,9 @@ log = logging.getLogger(__name__)
 
 RequestT = TypeVar("RequestT")
 ReplyT = TypeVar("ReplyT")
-Around: TypeAlias = "Callable[[RequestT, grpc.ServicerContext], AbstractContextManager[None]]"
+Around: TypeAlias = (
+    "Callable[[RequestT | Iterator[RequestT], grpc.ServicerContext], AbstractContextManager[None]]"
+)
 MethodHandler: TypeAlias = "grpc.RpcMethodHandler[RequestT, ReplyT] | None"
 Continuation: TypeAlias = "Callable[[grpc.HandlerCallDetails], MethodHandler[RequestT, ReplyT]]"
 
@@ -147,7 +149,11 @@ def build_server(
 def wrapped(
     method: str, handler: MethodHandler[RequestT, ReplyT], around: Around[RequestT]
 ) -> MethodHandler[RequestT, ReplyT]:
-    """Put *around* about each call of a handler; ours answer once, or with a stream."""
+    """Put *around* about each call of a handler.
+
+    Ours take one request and answer once or with a stream, or take a stream and answer once; of
+    a stream *around* sees the iterator.
+    """
     if handler is None or method.startswith("/grpc."):
         return handler
     if handler.unary_stream is not None:
@@ -162,7 +168,19 @@ def wrapped(
             request_deserializer=handler.request_deserializer,
             response_serializer=handler.response_serializer,
         )
-    assert handler.unary_unary is not None, "our services take one request for each call"
+    if handler.stream_unary is not None:
+        answer_stream = handler.stream_unary
+
+        def taken(requests: Iterator[RequestT], context: grpc.ServicerContext) -> ReplyT:
+            with around(requests, context):
+                return answer_stream(requests, context)
+
+        return grpc.stream_unary_rpc_method_handler(
+            taken,
+            request_deserializer=handler.request_deserializer,
+            response_serializer=handler.response_serializer,
+        )
+    assert handler.unary_unary is not None, "no service of ours is sent a stream and answers in one"
     answer = handler.unary_unary
 
     def answered(request: RequestT, context: grpc.ServicerContext) -> ReplyT:

@@ -7,6 +7,7 @@ import pytest
 from graft.memory.v1 import (
     analytics_service_pb2,
     audit_service_pb2,
+    backups_service_pb2,
     daemon_service_pb2,
     lifecycle_service_pb2,
     note_pb2,
@@ -21,6 +22,7 @@ from graft.memory.v1 import (
 from graft_client import (
     analytics_operations,
     audit_operations,
+    backup_operations,
     gate_operations,
     lifecycle_operations,
     limits,
@@ -58,6 +60,7 @@ SERVICES = {
     for module in (
         analytics_service_pb2,
         audit_service_pb2,
+        backups_service_pb2,
         daemon_service_pb2,
         lifecycle_service_pb2,
         notes_service_pb2,
@@ -125,6 +128,9 @@ def every_operation() -> list[Operation]:  # type: ignore[type-arg] # of all kin
         analytics_operations.clear_analytics("p", USER, request_id="r"),
         operations.stop(only_if_idle=True),
         operations.check_profile("p"),
+        backup_operations.create("p", all_profiles=False),
+        backup_operations.verify(),
+        backup_operations.restore(backup_operations.RestoreWish()),
         gate_operations.measure_gate("p", apply=False),
         gate_operations.reset_gate("p"),
         upkeep_operations.look("p", USER),
