@@ -11,8 +11,9 @@ from graft.wire.errors import BadBackupError
 from graft_memstore.recall.index import VectorIndex
 from graft_memstore.store.backup_file import ArchiveReader
 from graft_memstore.store.backup_manifest import BackedUp, Manifest
-from graft_memstore.store.copies import check_room, check_schema, copy_problems
+from graft_memstore.store.copies import check_schema, copy_problems
 from graft_memstore.store.drafts import HEAD_FILE
+from graft_memstore.store.page_copy import check_room
 from graft_memstore.store.profile import DATABASE_FILE, Profile
 from graft_memstore.store.profiles import Profiles
 from graft_memstore.upkeep.make_backup import seal_of

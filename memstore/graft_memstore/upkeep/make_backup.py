@@ -11,14 +11,10 @@ from graft.wire.errors import DatabaseDamagedError
 from graft_memstore.recall.index import VectorIndex
 from graft_memstore.store.backup_manifest import BackedUp, Manifest
 from graft_memstore.store.chain import AuditChain, ChainHead
-from graft_memstore.store.copies import (
-    check_room,
-    copy_pages,
-    copy_problems,
-    read_facts,
-)
+from graft_memstore.store.copies import copy_problems, read_facts
 from graft_memstore.store.database import Connection, database_errors, open_connection
 from graft_memstore.store.events import Link
+from graft_memstore.store.page_copy import check_room, copy_pages
 from graft_memstore.store.profile import Profile, database_bytes
 from graft_memstore.store.profiles import Profiles
 from graft_memstore.upkeep.verify_trail import compare, read_head

@@ -18,12 +18,12 @@ from graft_memstore.model import Caller, EventSeq
 from graft_memstore.recall.index import VectorIndex
 from graft_memstore.store import meta
 from graft_memstore.store.chain import EventDraft
-from graft_memstore.store.copies import count_notes, settle
+from graft_memstore.store.copies import count_notes
 from graft_memstore.store.database import Connection, database_errors, open_connection
 from graft_memstore.store.drafts import KEY_FILE, Drafts, Swap, write_private
-from graft_memstore.store.erasures import clean_file
 from graft_memstore.store.events import read_hash, read_notes_gone
 from graft_memstore.store.note_rows import read_note_rows
+from graft_memstore.store.page_copy import settle
 from graft_memstore.store.profile import DATABASE_FILE, SITE_BYTES
 from graft_memstore.store.profiles import Profiles
 from graft_memstore.store.reviewer_file import ACTION_SET, StoredReviewer
@@ -220,7 +220,7 @@ def _prepare(
         return event, carried, recorded
 
     event, carried, recorded = profile.write(change)
-    profile.run(clean_file)
+    profile.clean()
     with profile.snapshot() as connection:
         notes = count_notes(connection)
     key = profile.chain.key

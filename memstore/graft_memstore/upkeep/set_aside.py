@@ -11,8 +11,8 @@ from pathlib import Path
 from graft.wire.errors import ServiceError
 from graft_memstore.recall.index import VectorIndex
 from graft_memstore.store.backup_file import ArchiveWriter, archive_bytes
-from graft_memstore.store.copies import check_room, settle
 from graft_memstore.store.database import database_errors, open_connection
+from graft_memstore.store.page_copy import check_room, settle
 from graft_memstore.store.profile import SIDE_FILES, database_bytes
 from graft_memstore.store.profiles import Profiles
 from graft_memstore.upkeep.make_backup import check_copy, describe, manifest_of

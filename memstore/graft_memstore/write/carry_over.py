@@ -73,7 +73,7 @@ def read_removed(before: Connection, made_at_ms: int, into: Removed) -> None:
 def carry_over(transaction: Transaction, removed: Removed, caller: Caller) -> Carried:
     """Erase and reject in a change what was erased and rejected in another profile.
 
-    `clean_file` must run after the commit.
+    `Profile.clean` must run after the commit.
 
     Args:
         transaction: of the profile that is being restored; an event is recorded in it already.
