@@ -91,6 +91,7 @@ config path
 completion bash
 man pages
 doctor
+doctor --repair
 project mark one --state open
 project status
 project reset --yes

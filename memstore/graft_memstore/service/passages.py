@@ -153,6 +153,7 @@ _PASSAGES = {
         # A caller of another build ends an idle daemon to start its own.
         "Stop": _OPEN,
         "CheckProfile": _CLOSED,
+        "RepairProfile": _CLOSED,
         "MeasureGate": _CLOSED,
         "ResetGate": _CLOSED,
     },

@@ -128,6 +128,7 @@ def every_operation() -> list[Operation]:  # type: ignore[type-arg] # of all kin
         analytics_operations.clear_analytics("p", USER, request_id="r"),
         operations.stop(only_if_idle=True),
         operations.check_profile("p"),
+        operations.repair_profile("p", dry_run=True),
         backup_operations.create("p", all_profiles=False),
         backup_operations.verify(),
         backup_operations.restore(backup_operations.RestoreWish()),
