@@ -92,6 +92,9 @@ completion bash
 man pages
 doctor
 doctor --repair
+service install --dry-run
+service status
+service remove
 project mark one --state open
 project status
 project reset --yes

@@ -60,6 +60,7 @@ COMMANDS = {
     "stop": Entry("daemons", "stop"),
     "status": Entry("daemons", "status"),
     "doctor": Entry("doctor", "doctor"),
+    "service": Entry("service", "service"),
     "mcp": Entry("mcp_server", "mcp"),
     "project": Entry("project", "project"),
     "setup": Entry("setup", "setup"),
