@@ -2,6 +2,7 @@
 
 import json
 import os
+import tarfile
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import closing
@@ -28,6 +29,7 @@ from graft_memstore.upkeep.set_aside import KEPT_MAX
 from graft_memstore.upkeep.verify_trail import verify_trail
 
 CLI = (("graft-door", "cli"),)
+OLD = Path(__file__).parents[1] / "store" / "old"
 PASSPHRASE = "a long passphrase"  # noqa: S105 - of a test
 
 
@@ -351,6 +353,33 @@ def test_an_older_backup_is_brought_up_to_date(stubs: Stubs, tmp_path: Path) -> 
     assert done.schema_before == 1
     with stubs.room.profiles.use("old") as profile, profile.snapshot() as connection:
         assert connection.pragma("user_version") == max(migrations())
+
+
+@pytest.mark.parametrize("schema", ["03", "06", "09", "10"])
+def test_a_backup_of_a_file_that_an_earlier_version_wrote_comes_back_with_its_log(
+    stubs: Stubs, tmp_path: Path, schema: str
+) -> None:
+    stubs.room.insert("a note")
+    manifest = ArchiveReader(pieces(create(stubs))).manifest()
+    with tarfile.open(OLD / f"schema-{schema}.tar.gz") as archive:
+        archive.extractall(tmp_path, filter="data")
+    head = json.loads((tmp_path / "default.head").read_text())
+    raw = packed(
+        manifest,
+        tmp_path / "graft.db",
+        schema=int(schema),
+        events=head["count"],
+        head=head["hash"],
+        key=(tmp_path / "key").read_bytes().hex(),
+    )
+
+    (done,) = restore(stubs, raw, profile="old").profiles
+
+    with stubs.room.profiles.use("old") as profile:
+        report = verify_trail(profile)
+    assert done.schema_before == int(schema)
+    assert "the quay crane is oiled on Tuesdays" in titles(stubs.room, "old")
+    assert report.ok, report.summary
 
 
 def test_a_newer_backup_is_refused_with_both_numbers(stubs: Stubs, tmp_path: Path) -> None:
