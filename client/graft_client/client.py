@@ -15,6 +15,7 @@ from google.protobuf.message import Message
 from typing_extensions import override
 
 from graft_client import gate_operations, operations, receipt_operations, upkeep
+from graft_client.backup_calls import BackupCalls
 from graft_client.calls import GATE_SECONDS, REINDEX_POLL_SECONDS, Calls, batches, new_request_id
 from graft_client.connection import Connection
 from graft_client.correcting import CorrectCalls
@@ -52,7 +53,7 @@ ReplyT = TypeVar("ReplyT", bound=Message)
 ResultT = TypeVar("ResultT")
 
 
-class Graft(CorrectCalls, ReviewCalls, LogCalls):
+class Graft(CorrectCalls, ReviewCalls, LogCalls, BackupCalls):
     """One memory, as one caller sees it.
 
     The services are found and, where nothing answers, started at the first call. Every call has
@@ -390,6 +391,7 @@ class Graft(CorrectCalls, ReviewCalls, LogCalls):
         made = replace(operation, reviewer_token=self._reviewer_token)
         return self._connection.call(made, self._seconds)
 
+    @override
     def _stream(
         self, operation: Operation[ReplyT, ResultT], seconds_min: float, /
     ) -> Iterator[ResultT]:

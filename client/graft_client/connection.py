@@ -99,6 +99,41 @@ class Connection:
                 refusal = read_refusal(error)
                 raise explain(refusal, self._services, located, seconds) from error
 
+    def send(
+        self, operation: Operation[ReplyT, ResultT], following: Iterator[Message], seconds: float
+    ) -> ResultT:
+        """Make one call whose request is followed by others, once, on a channel of its own.
+
+        Raises:
+            GraftError: it failed; the gRPC error is its cause, or what *following* raised.
+        """
+        located = self._services.ensure(time.monotonic() + seconds)
+        failed: list[GraftError] = []
+
+        def requests() -> Iterator[Message]:
+            try:
+                yield operation.request
+                yield from following
+            except GraftError as error:
+                # gRPC would only tell that the call was cancelled.
+                failed.append(error)
+                raise
+
+        with open_channel(located.at, located.trust) as channel:
+            method: grpc.StreamUnaryMultiCallable[Message, ReplyT] = channel.stream_unary(
+                operation.path,
+                request_serializer=type(operation.request).SerializeToString,
+                response_deserializer=operation.reply.FromString,
+            )
+            metadata = (*self._services.metadata(), *operation.metadata())
+            try:
+                return operation.read(method(requests(), timeout=seconds, metadata=metadata))
+            except grpc.RpcError as error:
+                if failed:
+                    raise failed[0] from error
+                refusal = read_refusal(error)
+                raise explain(refusal, self._services, located, seconds) from error
+
     def close(self) -> None:
         """Close the channel; a call that waits for another try gives up."""
         self._closed.set()

@@ -77,6 +77,7 @@ class BadFieldError(RefusedError):
 
     reasons = frozenset(
         {"BAD_FIELD", "REQUEST_ID_REUSED", "AMBIGUOUS_ID", "BAD_PAGE_TOKEN", "SELF_REFERENCE"}
+        | {"BAD_BACKUP"}
     )
 
 

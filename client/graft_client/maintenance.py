@@ -2,9 +2,10 @@
 
 from collections.abc import AsyncIterator, Iterator
 
-from graft_client import upkeep_operations
+from graft_client import operations, upkeep_operations
 from graft_client.calling import AsyncCall, AsyncStream, Call, Stream
 from graft_client.calls import Calls
+from graft_client.repairs import Repair
 from graft_client.scope import AllScopes
 from graft_client.upkeep_reports import (
     Applied,
@@ -67,6 +68,16 @@ class Maintenance:
         operation = upkeep_operations.apply_safe(self._calls.profile, scopes, dry_run=dry_run)
         return self._call(operation)
 
+    def repair(self, *, profile: str = "", dry_run: bool = False) -> tuple[Repair, ...]:
+        """Make anew what the profile's file derives from its notes, where that is wrong.
+
+        Args:
+            profile: another one than the client's.
+            dry_run: only tell what would be done.
+        """
+        name = profile or self._calls.profile
+        return self._call(operations.repair_profile(name, dry_run=dry_run))
+
     def log(self, *, limit: int = 0, note_id: str = "") -> tuple[UpkeepEvent, ...]:
         """List what upkeep did and what was decided of what it found, newest first."""
         operation = upkeep_operations.events(self._calls.profile, limit=limit, note_id=note_id)
@@ -128,6 +139,16 @@ class AsyncMaintenance:
         scopes = self._calls.read_scopes(scope)
         operation = upkeep_operations.apply_safe(self._calls.profile, scopes, dry_run=dry_run)
         return await self._call(operation)
+
+    async def repair(self, *, profile: str = "", dry_run: bool = False) -> tuple[Repair, ...]:
+        """Make anew what the profile's file derives from its notes, where that is wrong.
+
+        Args:
+            profile: another one than the client's.
+            dry_run: only tell what would be done.
+        """
+        name = profile or self._calls.profile
+        return await self._call(operations.repair_profile(name, dry_run=dry_run))
 
     async def log(self, *, limit: int = 0, note_id: str = "") -> tuple[UpkeepEvent, ...]:
         """List what upkeep did and what was decided of what it found, newest first."""

@@ -14,6 +14,7 @@ from graft_client import history_replies, replies
 from graft_client.errors import InputError
 from graft_client.history import GotNote
 from graft_client.operation import Operation, as_of, scope_filter, sendable
+from graft_client.repairs import Repair
 from graft_client.requests import AsOfFields, NewNote, SecretsWish
 from graft_client.results import (
     KINDS,
@@ -249,6 +250,29 @@ def status(
         read=lambda reply: (
             replies.memstore_status(reply, socket),
             tuple(replies.embedder_status(each) for each in reply.embedders),
+        ),
+    )
+
+
+def repair_profile(
+    profile: str, *, dry_run: bool
+) -> Operation[daemon_service_pb2.RepairProfileResponse, tuple[Repair, ...]]:
+    """Make anew what is derived from a profile's notes."""
+    with sendable():
+        request = daemon_service_pb2.RepairProfileRequest(profile=profile, dry_run=dry_run)
+    return Operation(
+        path=f"{DAEMON}/RepairProfile",
+        request=request,
+        reply=daemon_service_pb2.RepairProfileResponse,
+        read=lambda reply: tuple(
+            Repair(
+                name=each.name,
+                found=each.found,
+                repaired=each.repaired,
+                detail=each.detail,
+                profile=profile,
+            )
+            for each in reply.repairs
         ),
     )
 

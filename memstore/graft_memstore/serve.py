@@ -14,6 +14,8 @@ from graft.memory.v1 import (
     analytics_service_pb2_grpc,
     audit_service_pb2,
     audit_service_pb2_grpc,
+    backups_service_pb2,
+    backups_service_pb2_grpc,
     daemon_service_pb2,
     daemon_service_pb2_grpc,
     lifecycle_service_pb2,
@@ -49,6 +51,7 @@ from graft_memstore.recall.similar import SimilarNotes
 from graft_memstore.review.reviewer import Reviewer, ReviewerParts
 from graft_memstore.service.analytics import AnalyticsServicer
 from graft_memstore.service.audit import AuditServicer
+from graft_memstore.service.backups import BackupParts, BackupsServicer
 from graft_memstore.service.daemon import DaemonParts, DaemonServicer
 from graft_memstore.service.doorkeeper import Doorkeeper
 from graft_memstore.service.given import Giving
@@ -65,12 +68,14 @@ from graft_memstore.service.tokens import TokensServicer
 from graft_memstore.service.upkeep import UpkeepServicer
 from graft_memstore.service.wall import WallInterceptor
 from graft_memstore.settings import MemstoreSettings
+from graft_memstore.store.drafts import Drafts
 from graft_memstore.store.profiles import Profiles, StoreOptions
 from graft_memstore.store.reviewer_file import ReviewerFiles
 from graft_memstore.store.token_file import TokenFile
 from graft_memstore.tokens import TokenParts, Tokens
 from graft_memstore.upkeep.closer import Closer
 from graft_memstore.upkeep.resume import has_work
+from graft_memstore.upkeep.set_aside import SetAside
 from graft_memstore.upkeep.upkeep import Upkeep
 from graft_memstore.wall import Wall
 from graft_memstore.write.insert import Inserter
@@ -80,6 +85,7 @@ SERVICE = "memstore"
 DOMAIN = "graft.memory"
 
 AUDIT = audit_service_pb2.DESCRIPTOR.services_by_name["AuditService"].full_name
+BACKUPS = backups_service_pb2.DESCRIPTOR.services_by_name["BackupsService"].full_name
 ANALYTICS = analytics_service_pb2.DESCRIPTOR.services_by_name["AnalyticsService"].full_name
 DAEMON = daemon_service_pb2.DESCRIPTOR.services_by_name["DaemonService"].full_name
 LIFECYCLE = lifecycle_service_pb2.DESCRIPTOR.services_by_name["LifecycleService"].full_name
@@ -102,6 +108,7 @@ NAMES = (
     UPKEEP,
     AUDIT,
     ANALYTICS,
+    BACKUPS,
     TOKENS,
     DAEMON,
 )
@@ -173,6 +180,7 @@ class Memstore:
                 closing=self.upkeep.forget,
             )
         )
+        self.drafts = Drafts(settings.home.profiles, settings.home.audit, os.urandom)
         self.closer = Closer(self.profiles)
         self.reviewer = Reviewer(
             ReviewerParts(
@@ -197,15 +205,10 @@ class Memstore:
 
     def register(self, servers: Sequence[grpc.Server], control: Control) -> Sequence[str]:
         """Add every servicer to each server and go on with what an earlier process left."""
+        # The home is ours by now, and nothing in it is open yet.
+        self.drafts.sweep()
         giving = Giving(self.upkeep.scribe)
-        inserter = Inserter(
-            self.embedders,
-            SimilarNotes(wall_clock_ms),
-            IdMaker(os.urandom),
-            Trust(self._settings.values.text("new_notes")),
-            SecretsRule(self._settings.values.text("secrets")),
-        )
-        notes = NotesServicer(self.profiles, inserter, self.reviewer, giving)
+        notes = NotesServicer(self.profiles, self._inserter(), self.reviewer, giving)
         lifecycle = LifecycleServicer(self.profiles, self.reviewer, giving)
         review = ReviewServicer(self.profiles, self.reviewer, giving)
         recall = RecallServicer(self.profiles, self.embedders, self.upkeep.scribe, giving)
@@ -216,6 +219,7 @@ class Memstore:
         profiles = ProfilesServicer(self.profiles, self.upkeep, self._settings.model_names)
         upkeep = UpkeepServicer(self.profiles, self.reviewer, sweeping=self.upkeep.sweeps)
         tokens = TokensServicer(self.tokens, self.reviewer, self.pace)
+        backups = BackupsServicer(self._backup_parts())
         daemon = DaemonServicer(self._daemon_parts(control))
         for server in servers:
             notes_service_pb2_grpc.add_NotesServiceServicer_to_server(notes, server)
@@ -226,13 +230,26 @@ class Memstore:
             scopes_service_pb2_grpc.add_ScopesServiceServicer_to_server(scopes, server)
             audit_service_pb2_grpc.add_AuditServiceServicer_to_server(audit, server)
             analytics_service_pb2_grpc.add_AnalyticsServiceServicer_to_server(analytics, server)
+            backups_service_pb2_grpc.add_BackupsServiceServicer_to_server(backups, server)
             profiles_service_pb2_grpc.add_ProfilesServiceServicer_to_server(profiles, server)
             upkeep_service_pb2_grpc.add_UpkeepServiceServicer_to_server(upkeep, server)
             tokens_service_pb2_grpc.add_TokensServiceServicer_to_server(tokens, server)
             daemon_service_pb2_grpc.add_DaemonServiceServicer_to_server(daemon, server)
+        return self._begin(control)
+
+    def _begin(self, control: Control) -> Sequence[str]:
         set_serving(control.health, NAMES, serving=True)
         threading.Thread(target=self.resume, name="resume", daemon=True).start()
         return NAMES
+
+    def _inserter(self) -> Inserter[VectorIndex]:
+        return Inserter(
+            self.embedders,
+            SimilarNotes(wall_clock_ms),
+            IdMaker(os.urandom),
+            Trust(self._settings.values.text("new_notes")),
+            SecretsRule(self._settings.values.text("secrets")),
+        )
 
     def _daemon_parts(self, control: Control) -> DaemonParts:
         return DaemonParts(
@@ -243,6 +260,17 @@ class Memstore:
             process=control,
             reports=self.embedders.reports,
             settings=self._settings.shown(),
+        )
+
+    def _backup_parts(self) -> BackupParts:
+        folder = self._settings.home.backups
+        return BackupParts(
+            profiles=self.profiles,
+            drafts=self.drafts,
+            set_aside=SetAside(self.profiles, folder, build_id(), wall_clock_ms),
+            reviewer=self.reviewer,
+            now_ms=wall_clock_ms,
+            random=os.urandom,
         )
 
     def find_receipt(self, profile_name: str, piece: str, wall: Wall) -> str:

@@ -80,6 +80,10 @@ reviewer status
 profile list
 profile current
 profile add other
+backup create b.graft-backup
+!backup create b.graft-backup
+backup verify b.graft-backup
+backup restore b.graft-backup --profile restored
 reindex
 model list
 !model use no-such-model
@@ -90,6 +94,10 @@ config path
 completion bash
 man pages
 doctor
+doctor --repair
+service install --dry-run
+service status
+service remove
 project mark one --state open
 project status
 project reset --yes

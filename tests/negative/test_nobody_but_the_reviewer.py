@@ -282,7 +282,8 @@ def test_the_passphrase_is_in_no_file_log_or_argument(home: Shell) -> None:
     # Another test may have stopped them; a search brings both back.
     home.query("anything at all")
     memstores, embedders = home.daemons("memstore"), home.daemons("embedder")
-    assert memstores and embedders
+    assert memstores
+    assert embedders
     for pid in (*memstores, *embedders):
         process = psutil.Process(pid)
         assert PHRASE not in " ".join(process.cmdline())

@@ -7,6 +7,7 @@ import click
 
 import graft_client
 from graft.wire.build import build_id
+from graft_client.cli import doctor_repair
 from graft_client.cli import gate as gate_command
 from graft_client.cli.exits import REFUSED
 from graft_client.cli.options import GraftCommand
@@ -23,15 +24,32 @@ from graft_client.results import Check
 
 @click.command(cls=GraftCommand)
 @click.option("--start", is_flag=True, help="Start the memstore, to look into the profiles.")
+@click.option("--repair", is_flag=True, help="Repair first what can be without loss.")
+@click.option("--dry-run", is_flag=True, help="With --repair: only tell what would be done.")
 @click.option("--gate", is_flag=True, help="Measure the gate on the profile's notes instead.")
 @click.option("--apply", is_flag=True, help="With --gate: use the proposed threshold if better.")
 @click.option("--reset", is_flag=True, help="With --gate: undo --apply, and measure nothing.")
 @with_session
-def doctor(session: Session, start: bool, gate: bool, apply: bool, reset: bool) -> None:
-    """Check all that can be wrong; repairs nothing.
+def doctor(  # noqa: PLR0913 - an option each
+    session: Session,
+    *,
+    start: bool,
+    repair: bool,
+    dry_run: bool,
+    gate: bool,
+    apply: bool,
+    reset: bool,
+) -> None:
+    """Check all that can be wrong, and with --repair mend what can be.
 
     Looks at the home, the services, the models and the profiles, and says what to do. Ends with
     1 when something is wrong. With --profile only that profile is looked into.
+
+    --repair starts the memstore, which finishes or removes what an earlier process left, and
+    mends modes of files, records and sockets of services that have ended, halves of files, and in
+    each profile what is made of its notes: SQLite's indexes, the words and the signs of vectors
+    that are searched, what waits for a vector. It says of each what was found and whether it could
+    be mended, then checks. Notes, the log and rejections are never touched.
 
     With --gate it asks questions made of the profile's own notes, each with its note there and
     with that note hidden, and says how often a STRONG is false and how often one is missed, how
@@ -44,13 +62,33 @@ def doctor(session: Session, start: bool, gate: bool, apply: bool, reset: bool) 
     Example:
         graft doctor --start
     """
+    _check_options(repair=repair, dry_run=dry_run, gate=gate, gates_own=apply or reset)
     if gate:
         _gate(session, apply=apply, reset=reset)
         return
-    if apply or reset:
+    start = start or (repair and not dry_run)
+    if repair:
+        doctor_repair.repair(session, start=start, dry_run=dry_run)
+    _look(session, start=start)
+
+
+def _check_options(*, repair: bool, dry_run: bool, gate: bool, gates_own: bool) -> None:
+    """See that the options go together.
+
+    Raises:
+        InputError: they do not.
+    """
+    if dry_run and not repair:
+        raise InputError("--dry-run goes with --repair")
+    if repair and gate:
+        raise InputError("--repair and --gate cannot both be meant; leave one out")
+    if gates_own and not gate:
         raise InputError("--apply and --reset go with --gate")
-    output = session.output
-    wrong = 0
+
+
+def _look(session: Session, *, start: bool) -> None:
+    """Check everything and say what is wrong; where something is, end with 1."""
+    output, wrong = session.output, 0
     for check in _checks(session, start=start):
         wrong += not check.ok
         if output.as_json:

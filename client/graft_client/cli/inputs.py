@@ -73,8 +73,8 @@ def looking_back(command: F) -> F:
     return cast("F", with_both)
 
 
-def confirm(output: Output, *, verb: str, what: str) -> None:
-    """Ask for the word before something is done that cannot be undone.
+def confirm(output: Output, *, verb: str, what: str, why: str = "It cannot be undone") -> None:
+    """Ask for the word before something is done that should not be done by mistake.
 
     Raises:
         GraftError: the answer was another.
@@ -82,11 +82,10 @@ def confirm(output: Output, *, verb: str, what: str) -> None:
     """
     if not (sys.stdin.isatty() and sys.stderr.isatty()) or output.as_json:
         raise InputError(
-            f"to {verb} {what} cannot be undone, and there is no terminal to ask on;"
-            " add --yes to mean it"
+            f"{verb} {what}? {why}, and there is no terminal to ask on; add --yes to mean it"
         )
     answer = click.prompt(
-        f"{verb.capitalize()} {what}? It cannot be undone. Type yes",
+        f"{verb.capitalize()} {what}? {why}. Type yes",
         default="no",
         show_default=False,
         err=True,

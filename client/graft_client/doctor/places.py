@@ -74,7 +74,8 @@ def _directory(name: str, path: Path) -> Check:
         return Check(
             name=name,
             ok=False,
-            detail=f"{path} can be entered by others (mode {mode:04o}); run: chmod 700 {path}",
+            detail=f"{path} can be entered by others (mode {mode:04o}); run: chmod 700 {path},"
+            " or: graft doctor --repair",
         )
     if not os.access(path, os.R_OK | os.W_OK | os.X_OK):
         return Check(
@@ -105,7 +106,7 @@ def _private_files(home: Home) -> Check:
             name="files",
             ok=False,
             detail=f"{len(open_to_others)} can be read by others, such as {open_to_others[0]};"
-            f" run: chmod -R go= {home.root}",
+            f" run: chmod -R go= {home.root}, or: graft doctor --repair",
         )
     return Check(name="files", ok=True, detail=f"{count} files and folders, for you alone")
 
@@ -163,7 +164,8 @@ def _header(name: str, path: Path, header: bytes) -> Check:
             name="file",
             profile=name,
             ok=False,
-            detail=f"{path} is no SQLite database; move it away, or put a backup in its place",
+            detail=f"{path} is no SQLite database; move it away, and take a backup back with:"
+            f" graft backup restore FILE --profile {name}",
         )
     journal = (
         "write-ahead log"

@@ -17,7 +17,6 @@ from graft_memstore.model import (
     Trust,
 )
 from graft_memstore.store.chain import EventDraft
-from graft_memstore.store.erasures import clean_file
 from graft_memstore.store.notes import read_stored
 from graft_memstore.store.profile import Index, Profile
 from graft_memstore.store.review_items import ReviewItem, decide_item, read_item
@@ -108,7 +107,7 @@ def decide(profile: Profile[Index], order: DecisionOrder, wait_seconds: float) -
     )
     reply = profile.write(lambda transaction: _decide(transaction, checked), wait_seconds)
     if reply["outcome"] == ERASED:
-        profile.run(clean_file)
+        profile.clean()
     note_id = reply["note_id"]
     return Decided(
         item_id=ItemId(reply["item"]),

@@ -28,9 +28,13 @@ from graft_memstore.review.passphrase import (
 from graft_memstore.store.chain import EventDraft
 from graft_memstore.store.events import read_event
 from graft_memstore.store.profile import Index, Profile
-from graft_memstore.store.reviewer_file import Attempts, ReviewerFiles, StoredReviewer
+from graft_memstore.store.reviewer_file import (
+    ACTION_SET,
+    Attempts,
+    ReviewerFiles,
+    StoredReviewer,
+)
 
-ACTION_SET = "reviewer-set"
 ACTION_REFUSED = "reviewer-refused"
 
 SESSION_SECONDS = 15 * 60
@@ -256,26 +260,37 @@ class Reviewer:
             metadata={"failures": str(failures)},
         )
 
+    def recorded_in(self, profile_name: str) -> StoredReviewer | None:
+        """Return the reviewer where the log of that profile tells of it, else None."""
+        with suppress(WrongStateError):
+            stored = self._parts.files.read()
+            if stored is not None and stored.profile == profile_name and self._is_recorded(stored):
+                return stored
+        return None
+
     def _check_recorded(self, stored: StoredReviewer) -> None:
         """See that the file is the one that the log which it names tells of.
 
         Raises:
             NotAllowedError: somebody has put another in its place.
         """
+        if not self._is_recorded(stored):
+            raise NotAllowedError(
+                "the file that holds the reviewer's hash is not the one that the log recorded: it "
+                "was changed from outside; see docs/trust.md for what to do"
+            )
+
+    def _is_recorded(self, stored: StoredReviewer) -> bool:
         with suppress(BadFieldError, ProfileNotFoundError):
             profile = self._parts.open(stored.profile)
             with profile.snapshot() as connection:
                 found = read_event(connection, EventSeq(stored.event))
-            if (
+            return (
                 found is not None
                 and found.action == ACTION_SET
                 and profile.chain.is_about(found, stored.sealed_bytes())
-            ):
-                return
-        raise NotAllowedError(
-            "the file that holds the reviewer's hash is not the one that the log recorded: it was "
-            "changed from outside; see docs/trust.md for what to do"
-        )
+            )
+        return False
 
 
 class _OneAttempt:

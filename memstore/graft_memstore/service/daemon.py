@@ -31,6 +31,7 @@ from graft_memstore.store.pending import count_pending
 from graft_memstore.store.profile import Profile
 from graft_memstore.store.profiles import Profiles
 from graft_memstore.upkeep.check import check_profile
+from graft_memstore.upkeep.repair import repair_profile
 from graft_memstore.upkeep.upkeep import Upkeep
 
 CHECKS_MAX = 2
@@ -159,6 +160,31 @@ class DaemonServicer(daemon_service_pb2_grpc.DaemonServiceServicer):
             )
         return pb.CheckProfileResponse(
             checks=[pb.Check(name=each.name, ok=each.ok, detail=each.detail) for each in findings]
+        )
+
+    @override
+    def RepairProfile(
+        self, request: pb.RepairProfileRequest, context: grpc.ServicerContext
+    ) -> pb.RepairProfileResponse:
+        """Make anew what is derived from a profile's notes."""
+        deadline = Deadline.of_call(context)
+        with (
+            self._parts.profiles.use(request.profile, deadline.for_work()) as profile,
+            self._checks.enter(deadline),
+        ):
+            repairs = repair_profile(
+                profile, caller_of(context), deadline.for_work(), dry_run=request.dry_run
+            )
+        return pb.RepairProfileResponse(
+            repairs=[
+                pb.Repair(
+                    name=each.name,
+                    found=each.found,
+                    repaired=each.repaired,
+                    detail=each.detail,
+                )
+                for each in repairs
+            ]
         )
 
     @override

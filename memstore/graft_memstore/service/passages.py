@@ -11,6 +11,7 @@ from typing import TypeVar
 from graft.memory.v1 import (
     analytics_service_pb2,
     audit_service_pb2,
+    backups_service_pb2,
     daemon_service_pb2,
     lifecycle_service_pb2,
     notes_service_pb2,
@@ -26,6 +27,7 @@ from graft.memory.v1 import (
 _MODULES = (
     analytics_service_pb2,
     audit_service_pb2,
+    backups_service_pb2,
     daemon_service_pb2,
     lifecycle_service_pb2,
     notes_service_pb2,
@@ -138,6 +140,12 @@ _PASSAGES = {
         "StartReindex": _CLOSED,
         "GetReindex": _CLOSED,
     },
+    # A backup is of whole profiles, and holds the keys of their logs.
+    "BackupsService": {
+        "CreateBackup": _CLOSED,
+        "VerifyBackup": _CLOSED,
+        "RestoreBackup": _CLOSED,
+    },
     "AnalyticsService": {
         "GetAnalytics": _OPEN,
         "ClearAnalytics": _CLOSED,
@@ -150,6 +158,7 @@ _PASSAGES = {
         # A caller of another build ends an idle daemon to start its own.
         "Stop": _OPEN,
         "CheckProfile": _CLOSED,
+        "RepairProfile": _CLOSED,
         "MeasureGate": _CLOSED,
         "ResetGate": _CLOSED,
     },

@@ -8,7 +8,7 @@ from __future__ import annotations  # grpc's classes are generic in their stubs 
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from typing import TYPE_CHECKING, TypeVar
 
 import grpc
@@ -36,7 +36,7 @@ from graft_memstore.write.undo import event_not_found
 from graft_memstore.write.validate import check_scopes
 
 if TYPE_CHECKING:
-    from graft.wire.server import Continuation, MethodHandler
+    from graft.wire.server import Around, Continuation, MethodHandler
 
 SCOPE = "scope"
 SUCCESSOR = "superseded_by"
@@ -281,6 +281,15 @@ def _parts(message: Message, path: str) -> list[Message]:
     if not isinstance(found, Sequence):
         return []
     return [each for each in found if isinstance(each, Message)]
+
+
+def _refuse(method: str) -> Around[object]:
+    """Return what lets no call of *method* begin."""
+
+    def around(_: object, __: grpc.ServicerContext) -> AbstractContextManager[None]:
+        raise _closed(method)
+
+    return around
 
 
 def _closed(method: str) -> NotAllowedError:

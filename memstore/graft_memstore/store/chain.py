@@ -27,6 +27,9 @@ KEY_BYTES = 32
 FIRST_HASH = bytes(32)
 NO_LINK = Link(count=0, hash=FIRST_HASH)
 KEY_FILE = "key"
+KEY_SUFFIX = ".key"
+"""Of a profile that came from another home, after its name: it goes on with the key of there."""
+
 SECTION_BYTES = 16
 """Of each of a note's `SEALED_TABLES` in an event; nobody can aim at a keyed digest."""
 NUMBER_BYTES = 8
@@ -109,6 +112,11 @@ class AuditChain:
         self._last: Link | None = None
         self._anchored: Link | None = None
         self._problem = ""
+
+    @property
+    def key(self) -> bytes:
+        """What it seals with; whoever has it can make events that fit."""
+        return self._key
 
     @property
     def problem(self) -> str:
@@ -304,6 +312,20 @@ def audit_key(folder: Path, random: Callable[[int], bytes]) -> bytes:
             pass
         finally:
             fresh.unlink()
+    return _read_key(path)
+
+
+def profile_key(folder: Path, name: str, random: Callable[[int], bytes]) -> bytes:
+    """Return the key of a profile: its own where it came from another home, else the home's.
+
+    Raises:
+        OSError, ValueError: see `audit_key`.
+    """
+    own = folder / f"{name}{KEY_SUFFIX}"
+    return _read_key(own) if own.exists() else audit_key(folder, random)
+
+
+def _read_key(path: Path) -> bytes:
     key = path.read_bytes()
     if len(key) != KEY_BYTES:
         raise ValueError(f"{path} is not an audit key of {KEY_BYTES} bytes; restore it")

@@ -29,6 +29,9 @@ from graft_memstore.store.filesystem import (
 Connection: TypeAlias = apsw.Connection
 """What lies outside the store hands connections on by this name, and never makes one."""
 
+StatementError: TypeAlias = apsw.Error
+"""What a statement raises, for whoever outside the store can go on without it."""
+
 LOCK_WAIT_MS = 10_000
 """How long a connection waits at most for another program's lock before it gives up."""
 

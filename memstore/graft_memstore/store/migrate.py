@@ -8,6 +8,7 @@ import apsw
 
 from graft.wire.errors import SchemaTooNewError
 from graft_memstore.store.database import database_errors
+from graft_memstore.store.migration_copies import keep_copy
 
 MIGRATION_NAME = re.compile(r"(\d{4})_[a-z_]+\.sql")
 
@@ -30,20 +31,24 @@ def schema_version(connection: apsw.Connection) -> int:
     return version
 
 
-def migrate(connection: apsw.Connection, path: Path) -> None:
-    """Apply what is missing.
+def migrate(connection: apsw.Connection, path: Path) -> bool:
+    """Apply what is missing, after the file was copied if it holds anything; tell whether it did.
 
     Raises:
+        DiskFullError: there is no room for the copy.
         SchemaTooNewError: the file has seen migrations that this program does not know.
         ServiceError: see `database_errors`.
     """
     scripts = migrations()
     newest = max(scripts)
     with database_errors(path):
-        _check_version(connection, path, newest)
+        version = _check_version(connection, path, newest)
+        if 0 < version < newest:
+            keep_copy(connection, path, version)
         for number, script in scripts.items():
             if number > schema_version(connection):
                 _apply(connection, number, script)
+    return 0 < version < newest
 
 
 def _apply(connection: apsw.Connection, number: int, script: str) -> None:
@@ -60,7 +65,7 @@ def _apply(connection: apsw.Connection, number: int, script: str) -> None:
         raise
 
 
-def _check_version(connection: apsw.Connection, path: Path, newest: int) -> None:
+def _check_version(connection: apsw.Connection, path: Path, newest: int) -> int:
     version = schema_version(connection)
     if version > newest:
         raise SchemaTooNewError(
@@ -68,3 +73,4 @@ def _check_version(connection: apsw.Connection, path: Path, newest: int) -> None
             "install the newer graft-memory",
             metadata={"schema": str(version), "newest": str(newest)},
         )
+    return version

@@ -23,7 +23,9 @@ from graft_memstore.store.database import (
     open_connection,
     open_cramped,
 )
+from graft_memstore.store.erasures import clean_file
 from graft_memstore.store.migrate import migrate, migrations, schema_version
+from graft_memstore.store.migration_copies import remove_copies
 from graft_memstore.store.models import read_model
 from graft_memstore.store.readers import Readers
 from graft_memstore.store.signatures import keep_read_until
@@ -100,7 +102,7 @@ class Profile(Generic[IndexT_co]):
         self._outgrown = False
         connection, cramped = _first_connection(self.path, parts.mounts)
         try:
-            migrate(connection, self.path)
+            self._was_migrated = migrate(connection, self.path)
             with database_errors(self.path):
                 site = _site(connection, parts.random)
             self._context = WriteContext(chain=self.chain, site=site)
@@ -130,6 +132,11 @@ class Profile(Generic[IndexT_co]):
     def serving_model(self) -> Model | None:
         """The model whose vectors answered after the last change; None before the first vector."""
         return self._serving
+
+    @property
+    def was_migrated(self) -> bool:
+        """Whether it was brought to the newest schema when it was opened."""
+        return self._was_migrated
 
     @property
     def cramped(self) -> bool:
@@ -167,6 +174,19 @@ class Profile(Generic[IndexT_co]):
     def run(self, job: Callable[[apsw.Connection], ResultT]) -> ResultT:
         """Run *job* on the writer's connection outside a transaction; see `Writer.run`."""
         return self._writer_or_refusal().run(job)
+
+    def clean(self) -> bool:
+        """Clear the files of all that was erased; tell whether no reader prevented that.
+
+        Raises:
+            ServiceError: see `Writer.run`.
+        """
+        try:
+            remove_copies(self.path)
+        except OSError:
+            log.exception(event("cannot remove copies", of=self.path))
+            return False
+        return self.run(clean_file)
 
     def now_ms(self, connection: apsw.Connection) -> int:
         """Return the time of a read: the wall clock, or the last change's when that is later."""

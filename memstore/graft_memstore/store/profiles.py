@@ -21,7 +21,7 @@ from graft.wire.errors import (
 )
 from graft.wire.paths import PROFILE_NAME, PROFILE_NAME_RULE
 from graft_memstore.model import DEFAULT_PROFILE, ModelId
-from graft_memstore.store.chain import AuditChain, ChainHead, audit_key
+from graft_memstore.store.chain import AuditChain, ChainHead, profile_key
 from graft_memstore.store.filesystem import read_mounts
 from graft_memstore.store.profile import DATABASE_FILE, Index, Profile, ProfileParts
 
@@ -34,6 +34,7 @@ OPEN_WAITERS_MAX = 24
 """Calls that may wait for one profile to open; of the server's calls some are left for others."""
 
 RETRY_AFTER_MS = 200
+POLL_SECONDS = 0.02
 
 IndexT = TypeVar("IndexT", bound=Index)
 
@@ -153,6 +154,52 @@ class Profiles(Generic[IndexT]):
         """
         return self._hold(self._known(name), wait_seconds, users=0).profile
 
+    def chain_of(self, name: str) -> AuditChain:
+        """Return what seals the log of a profile, which need not be there.
+
+        Raises:
+            OSError, ValueError: see `profile_key`.
+        """
+        audit = self._options.audit
+        audit.mkdir(mode=PRIVATE_FOLDER, parents=True, exist_ok=True)
+        key = profile_key(audit, name, self._options.random)
+        return AuditChain(key, ChainHead(audit / f"{name}.head"))
+
+    def open_at(self, folder: Path, name: str, chain: AuditChain) -> Profile[IndexT]:
+        """Open the database in *folder*, which need not be the place of a profile.
+
+        Raises:
+            ServiceError: see `open_connection` and `migrate`.
+        """
+        options = self._options
+        parts = ProfileParts(
+            chain=chain,
+            make_index=options.make_index,
+            now_ms=options.now_ms,
+            random=options.random,
+            mounts=options.mounts,
+        )
+        return Profile(name, folder, parts)
+
+    @contextmanager
+    def alone_with(self, name: str, wait_seconds: float) -> Iterator[None]:
+        """Keep everybody from the profile *name*, which is closed, while its files change.
+
+        Whoever wants it waits for the end, and opens what is there then. There need not be one.
+
+        Raises:
+            BusyError: others still work with it after *wait_seconds*.
+        """
+        held, moving = self._take_away(name, time.monotonic() + wait_seconds)
+        try:
+            if held is not None:
+                self._let_go(held.profile)
+            yield
+        finally:
+            with self._lock:
+                del self._moving[name]
+            moving.set_result(None)
+
     def opened(self) -> list[Profile[IndexT]]:
         """Return the profiles that are open, sorted by name."""
         with self._lock:
@@ -193,6 +240,37 @@ class Profiles(Generic[IndexT]):
             self._held.clear()
         for profile in profiles:
             profile.close()
+
+    def _take_away(self, name: str, end: float) -> "tuple[_Held[IndexT] | None, Future[None]]":
+        """Take a profile from everybody who comes now, and wait for who works with it."""
+        _check_name(name)
+        pause = threading.Event()
+        while (taken := self._begin_moving(name)) is None:
+            if time.monotonic() > end:
+                raise self._still_opened(name)
+            pause.wait(POLL_SECONDS)
+        held, moving = taken
+        while held is not None and held.users:
+            if time.monotonic() > end:
+                with self._lock:
+                    self._held[name] = held
+                    del self._moving[name]
+                moving.set_result(None)
+                raise BusyError(
+                    f"{held.users} calls still work with profile {name}; try again",
+                    retry_after_ms=RETRY_AFTER_MS,
+                )
+            pause.wait(POLL_SECONDS)
+        return taken
+
+    def _begin_moving(self, name: str) -> "tuple[_Held[IndexT] | None, Future[None]] | None":
+        with self._lock:
+            if self._closed:
+                raise _stopping()
+            if name in self._moving:
+                return None
+            moving = self._moving[name] = Future()
+            return self._held.pop(name, None), moving
 
     def _is_unused(self, held: _Held[IndexT], unused_seconds: float) -> bool:
         return held.users == 0 and self._seconds() - held.used_at >= unused_seconds
@@ -295,9 +373,9 @@ class Profiles(Generic[IndexT]):
     def _make(self, name: str) -> Profile[IndexT]:
         options = self._options
         try:
-            for folder in (options.profiles, options.profiles / name, options.audit):
+            for folder in (options.profiles, options.profiles / name):
                 folder.mkdir(mode=PRIVATE_FOLDER, parents=True, exist_ok=True)
-            key = audit_key(options.audit, options.random)
+            chain = self.chain_of(name)
         except OSError as error:
             raise WrongStateError(
                 f"cannot make the folders of profile {name}: {error}",
@@ -305,14 +383,7 @@ class Profiles(Generic[IndexT]):
             ) from error
         except ValueError as error:
             raise DatabaseDamagedError(str(error)) from error
-        parts = ProfileParts(
-            chain=AuditChain(key, ChainHead(options.audit / f"{name}.head")),
-            make_index=options.make_index,
-            now_ms=options.now_ms,
-            random=options.random,
-            mounts=options.mounts,
-        )
-        profile = Profile(name, options.profiles / name, parts)
+        profile = self.open_at(options.profiles / name, name, chain)
         options.opened(profile)
         return profile
 

@@ -9,6 +9,8 @@ from graft_memstore.store.whole_file import write_whole
 
 REVIEWER_FILE = "reviewer.json"
 ATTEMPTS_FILE = "reviewer-attempts.json"
+ACTION_SET = "reviewer-set"
+"""Of the event that records it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -65,6 +65,15 @@ ORDER BY tombstone_id
 LIMIT :count_max
 """
 
+# By primary key, a page at a time.
+SELECT_BINDING_AFTER = """
+SELECT tombstone_id, value_hash, words_hash, scope, reason, actor, at
+FROM tombstones
+WHERE tombstone_id > :after AND lifted_at IS NULL
+ORDER BY tombstone_id
+LIMIT :count_max
+"""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rejection:
@@ -173,6 +182,27 @@ def read_tombstones_after(
     """Return a page of all rejections: number, scope, reason, actor, time."""
     rows = select(connection, SELECT_TOMBSTONES_AFTER, {"after": after, "count_max": count_max})
     return [(row[0], row[1], row[2], row[3], row[4]) for row in rows]
+
+
+def read_binding_after(
+    connection: apsw.Connection, after: int, count_max: int
+) -> list[tuple[int, Tombstone]]:
+    """Return a page of the rejections that bind, each with its number."""
+    rows = select(connection, SELECT_BINDING_AFTER, {"after": after, "count_max": count_max})
+    return [
+        (
+            row[0],
+            Tombstone(
+                value_hash=row[1],
+                words_hash=row[2],
+                scope=row[3],
+                reason=row[4],
+                actor=row[5],
+                at_ms=row[6],
+            ),
+        )
+        for row in rows
+    ]
 
 
 def _rejection(row: Row | None) -> Rejection | None:

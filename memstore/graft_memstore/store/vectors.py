@@ -21,6 +21,7 @@ from graft_memstore.store.rows import change, select, select_one
 NEAREST_MAX = 4_096
 """The most neighbours that vec0 gives at once."""
 BITS_IN_BYTE = 8
+REBUILD_ROWS = 1_000
 CENTRE_ROWS = 512
 """Vectors whose mean becomes the centre of their model."""
 
@@ -64,6 +65,7 @@ CREATE_BITS = (
 DROP_BITS = "DROP TABLE IF EXISTS vec_bits_{}"
 INSERT_BITS = "INSERT INTO vec_bits_{} (chunk_id, bits) VALUES (:chunk_id, vec_bit(:bits))"
 DELETE_BITS = "DELETE FROM vec_bits_{} WHERE chunk_id = :chunk_id"
+SELECT_ALL_BITS = "SELECT chunk_id, bits FROM vec_bits_{}"
 SELECT_NEAREST_BITS = """
 SELECT chunk_id FROM vec_bits_{} WHERE bits MATCH vec_bit(:bits) AND k = :count_max
 """
@@ -156,6 +158,35 @@ def _find_centre(connection: apsw.Connection, model_id: ModelId) -> None:
     for one in read_chunks(connection, model_id, 0, 2 * CENTRE_ROWS):
         for chunk_id, vector in zip(one.chunk_ids.tolist(), one.vectors, strict=True):
             change(connection, delete_bits, {"chunk_id": chunk_id})
+            change(connection, insert_bits, {"chunk_id": chunk_id, "bits": signs(vector, centre)})
+
+
+def count_wrong_bits(connection: apsw.Connection, model_id: ModelId) -> int:
+    """Return how many vectors of a model have no signs or others, and signs no vector.
+
+    Raises:
+        apsw.Error: the table of signs is damaged, or not there.
+    """
+    rows = select(connection, SELECT_ALL_BITS.format(int(model_id)), {})
+    found: dict[int, bytes] = dict(rows)
+    centre, wrong = _read_centre(connection, model_id), 0
+    for one in read_chunks(connection, model_id, 0, REBUILD_ROWS):
+        for chunk_id, vector in zip(one.chunk_ids.tolist(), one.vectors, strict=True):
+            wrong += found.pop(chunk_id, None) != signs(vector, centre)
+    return wrong + len(found)
+
+
+def rebuild_bits(connection: apsw.Connection, model_id: ModelId, dimensions: int) -> None:
+    """Make the table of signs of a model's vectors anew.
+
+    Raises:
+        apsw.Error: what is left of it cannot be removed.
+    """
+    connection.execute(DROP_BITS.format(int(model_id)))
+    create_bits(connection, model_id, dimensions)
+    centre, insert_bits = _read_centre(connection, model_id), INSERT_BITS.format(int(model_id))
+    for one in read_chunks(connection, model_id, 0, REBUILD_ROWS):
+        for chunk_id, vector in zip(one.chunk_ids.tolist(), one.vectors, strict=True):
             change(connection, insert_bits, {"chunk_id": chunk_id, "bits": signs(vector, centre)})
 
 

@@ -98,7 +98,9 @@ def _modes(profile: Profile[Index]) -> Finding:
     return Finding(
         name="modes",
         ok=not loose,
-        detail="readable by you alone" if not loose else f"others may read; run: {loose[0]}",
+        detail="readable by you alone"
+        if not loose
+        else f"others may read; run: {loose[0]}, or: graft doctor --repair",
     )
 
 
@@ -137,7 +139,10 @@ def _integrity(connection: Connection) -> Finding:
     return Finding(
         name="integrity",
         ok=not problems,
-        detail="ok" if not problems else f"{problems[0]}; restore a backup",
+        detail="ok"
+        if not problems
+        else f"{problems[0]}; run: graft doctor --repair, and where that does not help, take a"
+        " backup back with: graft backup restore FILE --replace",
     )
 
 
@@ -146,7 +151,9 @@ def _foreign_keys(connection: Connection) -> Finding:
     return Finding(
         name="foreign keys",
         ok=not problems,
-        detail="ok" if not problems else f"{problems[0]}; restore a backup",
+        detail="ok"
+        if not problems
+        else f"{problems[0]}; take a backup back with: graft backup restore FILE --replace",
     )
 
 
@@ -182,7 +189,8 @@ def _vectors(connection: Connection) -> Finding:
         ok=not forgotten,
         detail=f"model {model.name}"
         if not forgotten
-        else f"{forgotten} notes have no vector; run: graft reindex --model {model.name}",
+        else f"{forgotten} notes have no vector; run: graft doctor --repair, or: graft reindex"
+        f" --model {model.name}",
     )
 
 

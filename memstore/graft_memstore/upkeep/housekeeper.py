@@ -6,7 +6,9 @@ import time
 
 from graft.wire.errors import ServiceError
 from graft.wire.events import event
-from graft_memstore.store.erasures import clean_file, count_erasures
+from graft_memstore.store.erasures import count_erasures
+from graft_memstore.store.integrity import foreign_key_problems, integrity_problems
+from graft_memstore.store.migration_copies import copies_of, remove_copies
 from graft_memstore.store.profile import Index, Profile
 from graft_memstore.store.requests import prune
 from graft_memstore.store.transaction import Transaction
@@ -33,6 +35,7 @@ class Housekeeper:
         self._next_prune = 0.0
         self._erasing = False
         self._reading = True
+        self._copies_seen = False
         self._back_off = BackOff(time.monotonic)
         self._thread = threading.Thread(
             target=self._work, name=f"housekeeper-{profile.name}", daemon=True
@@ -56,6 +59,7 @@ class Housekeeper:
             try:
                 self._keep_index()
                 self._clean()
+                self._forget_copies()
                 self._prune()
                 self._sweep()
                 self._read_errors()
@@ -94,8 +98,24 @@ class Housekeeper:
         with self._profile.snapshot() as connection:
             waits = self._erasing = count_erasures(connection) > 0
         # The snapshot above is closed: a reader would hold up the checkpoint.
-        if waits and self._profile.run(clean_file):
+        if waits and self._profile.clean():
             self._erasing = False
+
+    def _forget_copies(self) -> None:
+        """Remove copies made before a migration once the profile was found whole after a start."""
+        if self._copies_seen:
+            return
+        self._copies_seen = True
+        profile = self._profile
+        if profile.was_migrated or not copies_of(profile.path):
+            return
+        with profile.snapshot() as connection:
+            problems = [*integrity_problems(connection), *foreign_key_problems(connection)]
+        problems += [profile.chain.problem] if profile.chain.problem else []
+        if problems:
+            log.warning(event("keeping copies", profile=profile.name, because=problems[0]))
+        else:
+            remove_copies(profile.path)
 
     def _read_errors(self) -> None:
         # What it keeps is a commit, which wakes this thread for the next step.

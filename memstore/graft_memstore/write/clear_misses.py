@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from graft_memstore.model import Caller, NoteId, ScopeFilter
-from graft_memstore.store.erasures import clean_file, insert_erasure, is_erasing
+from graft_memstore.store.erasures import insert_erasure, is_erasing
 from graft_memstore.store.misses import clear_misses
 from graft_memstore.store.profile import Index, Profile
 from graft_memstore.store.transaction import Transaction
@@ -60,5 +60,5 @@ def forget_misses(
     with profile.snapshot() as connection:
         waits = is_erasing(connection, ERASED_MISSES)
     # The snapshot above is closed: a reader would hold up the checkpoint.
-    clean = not waits or profile.run(clean_file)
+    clean = not waits or profile.clean()
     return Cleared(groups=reply["groups"], questions=reply["questions"], erasing=not clean)

@@ -5,7 +5,7 @@ from enum import StrEnum
 
 from graft_memstore.lifecycle import Verb, is_person
 from graft_memstore.model import Caller, EventSeq, NoteId, StoredNote
-from graft_memstore.store.erasures import clean_file, insert_erasure, is_erasing
+from graft_memstore.store.erasures import insert_erasure, is_erasing
 from graft_memstore.store.fts import delete_words
 from graft_memstore.store.keywords import delete_unused as delete_unused_keywords
 from graft_memstore.store.keywords import read_keyword_ids
@@ -102,7 +102,7 @@ def take_away(
     with profile.snapshot() as connection:
         waits = is_erasing(connection, note_id)
     # The snapshot above is closed: a reader would hold up the checkpoint.
-    clean = not waits or profile.run(clean_file)
+    clean = not waits or profile.clean()
     outcome = DeleteOutcome.ERASED if clean else DeleteOutcome.ERASING
     return DeleteReply(
         id=note_id,
@@ -141,7 +141,7 @@ def erase(
 ) -> EventSeq:
     """Erase a note with everything that hangs on it; return the event, which stays.
 
-    `clean_file` must run after the commit: the words are in the file's log until then.
+    `Profile.clean` must run after the commit: the words are in the file's log until then.
     """
     connection = transaction.connection
     event = record_on_note(transaction, caller, action, stored, reason)

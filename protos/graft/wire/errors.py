@@ -98,6 +98,13 @@ class SelfReferenceError(ServiceError):
     code = grpc.StatusCode.INVALID_ARGUMENT
 
 
+class BadBackupError(ServiceError):
+    """A file is no backup, or is damaged."""
+
+    reason = errors_pb2.ERROR_REASON_BAD_BACKUP
+    code = grpc.StatusCode.INVALID_ARGUMENT
+
+
 class NoteNotFoundError(ServiceError):
     """No note has this id."""
 

@@ -32,7 +32,9 @@ class UnsafeDirectoryError(OSError):
     """A directory that must be ours alone is not; the message says which and what to do."""
 
 
-HOME_CONTENT = frozenset({"audit", "config.toml", "models", "models.json", "profiles", "run"})
+HOME_CONTENT = frozenset(
+    {"audit", "backups", "config.toml", "models", "models.json", "profiles", "run"}
+)
 """What a person may have put into a home before its first use."""
 
 
@@ -134,6 +136,11 @@ class Home:
     def hooks(self) -> Path:
         """Folder of what hooks remember of agents' sessions."""
         return self.root / "hooks"
+
+    @property
+    def backups(self) -> Path:
+        """Folder of the profiles that a restore put aside."""
+        return self.root / "backups"
 
     @property
     def audit(self) -> Path:

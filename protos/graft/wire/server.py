@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator
 from concurrent import futures
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
-from typing import Generic, TypeAlias, TypeVar
+from typing import Generic, TypeAlias, TypeVar, cast
 
 import grpc
 from typing_extensions import override
@@ -180,13 +180,21 @@ class Way(Generic[RequestT, ReplyT]):
     context: grpc.ServicerContext
     cut: Callable[[ReplyT], None] | None = None
 
+    def back(self, reply: ReplyT) -> ReplyT:
+        """Return *reply* as it is sent."""
+        if self.cut is not None:
+            self.cut(reply)
+        return reply
+
 
 def wrapped(
     method: str, handler: MethodHandler[RequestT, ReplyT], around: Around[RequestT]
 ) -> MethodHandler[RequestT, ReplyT]:
-    """Put *around* about each call of one of our handlers; the library's are left alone."""
-    # One that reads no request before it answers refuses: there is nothing to put anything about.
-    if handler is None or method.startswith("/grpc.") or handler.request_streaming:
+    """Put *around* about each call of one of our handlers; the library's are left alone.
+
+    Where requests come as a stream, *around* sees their iterator.
+    """
+    if handler is None or method.startswith("/grpc."):
         return handler
 
     @contextmanager
@@ -201,26 +209,22 @@ def passed(
     handler: MethodHandler[RequestT, ReplyT],
     way: Callable[[RequestT, grpc.ServicerContext], AbstractContextManager[Way[RequestT, ReplyT]]],
 ) -> MethodHandler[RequestT, ReplyT]:
-    """Let each call go on to *handler* in the way that *way* says; ours take one request each."""
+    """Let each call go on to *handler* in the way that *way* says; ours never stream both ways."""
     if handler is None:
         return None
+    if handler.stream_unary is not None:
+        return _passed_sent(handler, way)
     answer, answer_all = handler.unary_unary, handler.unary_stream
 
     def answered(request: RequestT, context: grpc.ServicerContext) -> ReplyT:
         assert answer is not None, "it is called for those alone that answer once"
         with way(request, context) as found:
-            reply = answer(found.request, found.context)
-            if found.cut is not None:
-                found.cut(reply)
-            return reply
+            return found.back(answer(found.request, found.context))
 
     def streamed(request: RequestT, context: grpc.ServicerContext) -> Iterator[ReplyT]:
         assert answer_all is not None, "it is called for those alone that answer with a stream"
         with way(request, context) as found:
-            for reply in answer_all(found.request, found.context):
-                if found.cut is not None:
-                    found.cut(reply)
-                yield reply
+            yield from map(found.back, answer_all(found.request, found.context))
 
     if answer_all is not None:
         return grpc.unary_stream_rpc_method_handler(
@@ -228,9 +232,28 @@ def passed(
             request_deserializer=handler.request_deserializer,
             response_serializer=handler.response_serializer,
         )
-    assert answer is not None, "our services take one request for each call"
+    assert answer is not None, "no service of ours is sent a stream and answers with one"
     return grpc.unary_unary_rpc_method_handler(
         answered,
+        request_deserializer=handler.request_deserializer,
+        response_serializer=handler.response_serializer,
+    )
+
+
+def _passed_sent(
+    handler: grpc.RpcMethodHandler[RequestT, ReplyT],
+    way: Callable[[RequestT, grpc.ServicerContext], AbstractContextManager[Way[RequestT, ReplyT]]],
+) -> MethodHandler[RequestT, ReplyT]:
+    """Let each call that is sent a stream go on; to *way* the stream is the request."""
+    answer = handler.stream_unary
+
+    def taken(requests: Iterator[RequestT], context: grpc.ServicerContext) -> ReplyT:
+        assert answer is not None, "it is called for those alone that are sent a stream"
+        with way(cast("RequestT", requests), context) as found:
+            return found.back(answer(cast("Iterator[RequestT]", found.request), found.context))
+
+    return grpc.stream_unary_rpc_method_handler(
+        taken,
         request_deserializer=handler.request_deserializer,
         response_serializer=handler.response_serializer,
     )

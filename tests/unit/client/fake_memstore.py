@@ -67,6 +67,7 @@ class FakeState:
         default_factory=recall_service_pb2.ExplainResponse
     )
     gate_replies: list[daemon_service_pb2.MeasureGateResponse] = field(default_factory=list)
+    repairs: list[daemon_service_pb2.Repair] = field(default_factory=list)
     misses_reply: recall_service_pb2.ListMissesResponse = field(
         default_factory=lambda: recall_service_pb2.ListMissesResponse(kept=True)
     )
@@ -289,6 +290,13 @@ class FakeMemstore(
             refuse(context, WrongStateError("calls run"))
         self.state.on_stop()
         return daemon_service_pb2.StopResponse(pid=4242)
+
+    @override
+    def RepairProfile(
+        self, request: daemon_service_pb2.RepairProfileRequest, context: grpc.ServicerContext
+    ) -> daemon_service_pb2.RepairProfileResponse:
+        self.enter("RepairProfile", request, context)
+        return daemon_service_pb2.RepairProfileResponse(repairs=self.state.repairs)
 
     @override
     def CheckProfile(

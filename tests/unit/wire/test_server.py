@@ -3,6 +3,7 @@
 import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor, as_completed
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import islice
 
@@ -13,7 +14,7 @@ from tests.ask_health import is_serving
 
 from graft.wire.errors import BadFieldError, read_refusal
 from graft.wire.health import set_serving
-from graft.wire.server import CALLS_MAX, Activity, build_server
+from graft.wire.server import CALLS_MAX, Activity, build_server, wrapped
 
 SECONDS = 30.0
 METHOD = "/graft.test.Slow/Wait"
@@ -118,3 +119,24 @@ def test_a_stream_is_counted_to_its_end_and_its_refusal_has_a_reason() -> None:
     refusal = read_refusal(raised.value)
     assert (first, rest, refusal.reason) == (b"ab", b"b", "BAD_FIELD")
     assert activity.calls == 0
+
+
+def test_a_call_that_is_sent_a_stream_is_wrapped_as_the_others_are() -> None:
+    seen: list[str] = []
+
+    @contextmanager
+    def around(requests: object, _: grpc.ServicerContext) -> Iterator[None]:
+        seen.append("before" if isinstance(requests, Iterator) else "no stream")
+        yield
+        seen.append("after")
+
+    def joined(requests: Iterator[bytes], _: grpc.ServicerContext) -> bytes:
+        return b"".join(requests)
+
+    handler: grpc.RpcMethodHandler[bytes, bytes] = grpc.stream_unary_rpc_method_handler(joined)
+    made = wrapped("/graft.test.v1.Test/Join", handler, around)
+
+    assert made is not None
+    assert made.stream_unary is not None
+    answer = made.stream_unary(iter([b"a", b"b"]), None)  # type: ignore[arg-type] # not looked at
+    assert (answer, seen) == (b"ab", ["before", "after"])

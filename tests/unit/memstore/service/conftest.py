@@ -1,7 +1,9 @@
 """The memstore's services behind a real server, with a fake embedder."""
 
+import os
 import time
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 import grpc
@@ -11,6 +13,7 @@ from tests.unit.memstore.room import Room
 from graft.memory.v1 import (
     analytics_service_pb2_grpc,
     audit_service_pb2_grpc,
+    backups_service_pb2_grpc,
     daemon_service_pb2_grpc,
     lifecycle_service_pb2_grpc,
     notes_service_pb2_grpc,
@@ -30,6 +33,7 @@ from graft_memstore.embedder_process import EmbedderReport
 from graft_memstore.serve import NOT_USE
 from graft_memstore.service.analytics import AnalyticsServicer
 from graft_memstore.service.audit import AuditServicer
+from graft_memstore.service.backups import BackupParts, BackupsServicer
 from graft_memstore.service.daemon import DaemonParts, DaemonServicer
 from graft_memstore.service.given import Giving
 from graft_memstore.service.lifecycle import LifecycleServicer
@@ -44,6 +48,8 @@ from graft_memstore.service.sources import SourcesServicer
 from graft_memstore.service.tokens import TokensServicer
 from graft_memstore.service.upkeep import UpkeepServicer
 from graft_memstore.service.wall import WallInterceptor
+from graft_memstore.store.drafts import Drafts
+from graft_memstore.upkeep.set_aside import SetAside
 from graft_memstore.wall import Wall
 
 
@@ -76,6 +82,7 @@ class Stubs:
     recall: recall_service_pb2_grpc.RecallServiceStub
     audit: audit_service_pb2_grpc.AuditServiceStub
     analytics: analytics_service_pb2_grpc.AnalyticsServiceStub
+    backups: backups_service_pb2_grpc.BackupsServiceStub
     profiles: profiles_service_pb2_grpc.ProfilesServiceStub
     daemon: daemon_service_pb2_grpc.DaemonServiceStub
     process: FakeProcess
@@ -91,6 +98,13 @@ class Stubs:
 @pytest.fixture
 def stubs(room: Room) -> Iterator[Stubs]:
     """A served room."""
+    with served(room) as stubs:
+        yield stubs
+
+
+@contextmanager
+def served(room: Room) -> Iterator[Stubs]:
+    """Serve a room for the length of a test."""
     process = FakeProcess(room)
     asked_for: list[list[str]] = []
     registry_problems: list[str] = []
@@ -115,6 +129,19 @@ def stubs(room: Room) -> Iterator[Stubs]:
     wall = WallInterceptor(room.profiles, find_receipt)
     server = build_server("graft.memory", activity, ServerParts(inside=(recorder, wall)))
     _add_note_services(server, room)
+    backups_service_pb2_grpc.add_BackupsServiceServicer_to_server(
+        BackupsServicer(
+            BackupParts(
+                profiles=room.profiles,
+                drafts=Drafts(room.root / "profiles", room.root / "audit", os.urandom),
+                set_aside=SetAside(room.profiles, room.root / "backups", "0.1.0+1", room.clock),
+                reviewer=room.reviewer,
+                now_ms=room.clock,
+                random=os.urandom,
+            )
+        ),
+        server,
+    )
     profiles_service_pb2_grpc.add_ProfilesServiceServicer_to_server(
         ProfilesServicer(room.profiles, room.upkeep, model_names), server
     )
@@ -142,6 +169,7 @@ def stubs(room: Room) -> Iterator[Stubs]:
             recall=recall_service_pb2_grpc.RecallServiceStub(channel),
             audit=audit_service_pb2_grpc.AuditServiceStub(channel),
             analytics=analytics_service_pb2_grpc.AnalyticsServiceStub(channel),
+            backups=backups_service_pb2_grpc.BackupsServiceStub(channel),
             profiles=profiles_service_pb2_grpc.ProfilesServiceStub(channel),
             daemon=daemon_service_pb2_grpc.DaemonServiceStub(channel),
             sources=sources_service_pb2_grpc.SourcesServiceStub(channel),

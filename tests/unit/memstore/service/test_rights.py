@@ -15,6 +15,10 @@ LOCAL = {
     "CreateToken",
     "ListTokens",
     "RevokeToken",
+    "CreateBackup",  # of whole profiles, with the keys of their logs
+    "VerifyBackup",
+    "RestoreBackup",
+    "RepairProfile",  # of files of this machine
 }
 WITHOUT_PROFILE = {"ListProfiles", "GetStatus", "GetReviewer"}
 

@@ -18,6 +18,7 @@ PARAMETER = re.compile(r":([a-z_]+)")
 RUN_TIME_TABLE = "{}"
 
 WHOLE_ON_PURPOSE = {
+    "store.copies.SELECT_MODELS": "holds two models at most",
     "store.edges_pending.SELECT_ASKED_COUNT": "holds only what waits for edges",
     "store.edges_pending.SELECT_ASKED": "walks the primary key backwards until it has enough",
     "store.erasures.SELECT_ERASURE_COUNT": "holds only what waits to be cleaned",
