@@ -14,7 +14,7 @@ from bench.homes import MODELS, temporary_home
 from graft.wire.build import build_id
 from graft.wire.paths import Home
 from graft_memstore.deadline import Deadline
-from graft_memstore.embedder_process import Launch
+from graft_memstore.embedder_place import Launch
 from graft_memstore.embedders import Embedders, extra_obstacle
 from graft_memstore.embedding import (
     EmbeddedTexts,
@@ -125,8 +125,9 @@ def kept_vectors(model: str = "starter") -> Iterator[KeptVectors]:
             environ=os.environ,
             build=build_id(),
             obstacle=extra_obstacle,
+            default=lambda: model,
         )
-        embedders = Embedders(launch, lambda: model)
+        embedders = Embedders(launch)
         try:
             kept = KeptVectors(embedders, WantedModel(name=model))
             try:

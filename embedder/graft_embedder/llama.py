@@ -15,7 +15,7 @@ from pathlib import Path
 
 import llama_cpp
 import numpy as np
-from llama_cpp._ggml import libggml
+from llama_cpp._ggml import libggml, libggml_base_path
 
 from graft.wire.events import event
 from graft_embedder.catalogue import POOLING_NUMBERS, Pooling
@@ -62,6 +62,7 @@ def _log(level: int, text: bytes, _data: ctypes.c_void_p) -> None:
 def start_backend() -> list[Device]:
     """Prepare llama.cpp once in the life of the process and return the devices it found."""
     llama_cpp.llama_log_set(_log, ctypes.c_void_p(0))
+    _load_backends()
     llama_cpp.llama_backend_init()
     for name, result, arguments in (
         ("ggml_backend_dev_count", ctypes.c_size_t, []),
@@ -86,6 +87,16 @@ def start_backend() -> list[Device]:
         if llama_cpp.llama_supports_gpu_offload()
         else [device for device in devices if device.kind == 0]
     )
+
+
+def _load_backends() -> None:
+    """Load what a build with GGML_BACKEND_DL keeps in libraries of their own; others have none.
+
+    llama.cpp itself would look beside the program, which is Python, and in the working directory.
+    """
+    libggml.ggml_backend_reg_count.restype = ctypes.c_size_t
+    if libggml.ggml_backend_reg_count() == 0:
+        libggml.ggml_backend_load_all_from_path(str(libggml_base_path).encode())
 
 
 class LlamaModel:

@@ -1,6 +1,7 @@
 """Run the embedder as a service: settings to loader, loader to servicer, servicer to socket."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import grpc
 
@@ -17,8 +18,23 @@ from graft_embedder.service import NOT_USE, SERVICE, EmbedderServicer
 DOMAIN = "graft.embedder"
 
 
-def serve(home: Home, model: str, settings: Settings, ready_fd: int | None) -> int:
-    """Serve *model* until told to stop; return the exit status."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ServeOptions:
+    """What the command line says.
+
+    Attributes:
+        model: name of the model to serve.
+        socket_name: names the socket; empty: the model does.
+        ready_fd: descriptor to tell when it listens; None when nobody waits.
+    """
+
+    model: str
+    socket_name: str
+    ready_fd: int | None
+
+
+def serve(home: Home, settings: Settings, options: ServeOptions) -> int:
+    """Serve a model until told to stop; return the exit status."""
     start_logging(settings.text("log_level"), settings.text("log_format"))
     join_output_to_log()
     loaders: list[ModelLoader] = []
@@ -28,7 +44,7 @@ def serve(home: Home, model: str, settings: Settings, ready_fd: int | None) -> i
         loader = ModelLoader(
             LoaderOptions(
                 home=home,
-                name=model,
+                name=options.model,
                 threads=settings.integer("threads"),
                 gpu_layers=settings.text("gpu_layers"),
                 batch_tokens=settings.integer("batch_tokens"),
@@ -49,10 +65,11 @@ def serve(home: Home, model: str, settings: Settings, ready_fd: int | None) -> i
     return run_daemon(
         DaemonOptions(
             home=home,
-            service=f"embedder-{model}",
+            service=f"embedder-{options.model}",
+            socket_name=options.socket_name,
             domain=DOMAIN,
             idle_minutes=settings.number("idle_minutes"),
-            ready_fd=ready_fd,
+            ready_fd=options.ready_fd,
             not_use=NOT_USE,
         ),
         register=register,

@@ -3,7 +3,6 @@
 import logging
 import threading
 import time
-from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 import grpc
@@ -12,15 +11,10 @@ from graft.embedder.v1 import embedder_pb2, embedder_pb2_grpc
 from graft.wire.channel import open_channel
 from graft.wire.errors import ModelNotReadyError, Refusal, read_refusal
 from graft.wire.events import event
-from graft.wire.launch import (
-    ServiceRecord,
-    StartError,
-    ensure_running,
-    find_running,
-    wait_until_gone,
-)
-from graft.wire.paths import Home, UnsafeDirectoryError
+from graft.wire.launch import StartError
+from graft.wire.paths import UnsafeDirectoryError
 from graft_memstore.deadline import Deadline
+from graft_memstore.embedder_place import ASK_SECONDS, Place
 from graft_memstore.embedding import ModelFacts, TextRefusedError
 from graft_memstore.model import Background
 
@@ -28,12 +22,9 @@ ANSWER_MARGIN_SECONDS = 1.0
 """A caller that waits for the model is answered this long before it gives up."""
 
 POLL_SECONDS = 0.1
-ASK_SECONDS = 1.0
-STOP_SECONDS = 10.0
 BUSY_WAIT_SECONDS = 0.1
 
 BACK_OFF_SECONDS = 2.0
-BACK_OFF_SECONDS_MAX = 60.0
 """After a failed start nobody tries again for this long, twice as long each time."""
 
 LOST_MAX = 2
@@ -53,25 +44,6 @@ BACKEND_NAMES = {
 }
 
 log = logging.getLogger(__name__)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Launch:
-    """How an embedder is started.
-
-    Attributes:
-        home: its home.
-        command: program and arguments; the model's name is added.
-        build: build of this installation; an idle embedder of another one is replaced.
-        environ: environment, cut down by `ensure_running`.
-        obstacle: tells why none can be started here; empty when one can.
-    """
-
-    home: Home
-    command: tuple[str, ...]
-    environ: Mapping[str, str]
-    build: str
-    obstacle: Callable[[], str]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -100,9 +72,9 @@ class Failure:
 class EmbedderProcess:
     """The embedder of one model. Any thread may use it."""
 
-    def __init__(self, name: str, launch: Launch) -> None:
+    def __init__(self, name: str, place: Place) -> None:
         self.name = name
-        self._launch = launch
+        self._place = place
         self._service = f"embedder-{name}"
         # Taken by whoever starts or asks; the others wait for what comes of it.
         self._starting = threading.Lock()
@@ -141,7 +113,7 @@ class EmbedderProcess:
         failure = self._failure
         problem = "" if failure is None else failure.problem
         try:
-            record = find_running(self._launch.home, self._service)
+            record = self._place.find()
         except StartError as error:
             return EmbedderReport(model=self.name, state="failed", problem=str(error))
         if record is None:
@@ -154,6 +126,9 @@ class EmbedderProcess:
                 )
             except grpc.RpcError:
                 reply = embedder_pb2.GetModelResponse()
+        misfit = self._place.misfit(reply)
+        if misfit:
+            return EmbedderReport(model=self.name, state="failed", problem=misfit)
         return EmbedderReport(
             model=self.name,
             state=STATE_NAMES.get(reply.state, "starting"),
@@ -170,24 +145,12 @@ class EmbedderProcess:
         self._ended.set()
         self.stop()
 
-    def stop(self, *, only_if_idle: bool = False) -> bool:
+    def stop(self) -> bool:
         """End the process once its calls have finished; tell whether none runs now."""
         with self._lock:
             channel = self._channel
         self._disconnect(channel)
-        try:
-            record = find_running(self._launch.home, self._service)
-            if record is None:
-                return True
-            with open_channel(record.socket) as channel:
-                embedder_pb2_grpc.EmbedderServiceStub(channel).Stop(
-                    embedder_pb2.StopRequest(only_if_idle=only_if_idle), timeout=ASK_SECONDS
-                )
-        except (StartError, grpc.RpcError) as error:
-            log.info(event("cannot stop", service=self._service, because=type(error).__name__))
-            return False
-        end = time.monotonic() + STOP_SECONDS
-        return wait_until_gone(self._launch.home, self._service, end)
+        return self._place.end()
 
     def _embed_while_alive(
         self, request: embedder_pb2.EmbedRequest, end: float, deadline: Deadline
@@ -267,6 +230,10 @@ class EmbedderProcess:
         if reply.state == embedder_pb2.MODEL_STATE_FAILED:
             self.stop()
             raise self._fail(reply.problem)
+        misfit = self._place.misfit(reply)
+        if misfit:
+            self._disconnect(channel)
+            raise self._fail(misfit)
         if reply.state != embedder_pb2.MODEL_STATE_READY:
             return f"it is {STATE_NAMES.get(reply.state, 'starting')} ({reply.percent} %)"
         with self._lock:
@@ -289,10 +256,7 @@ class EmbedderProcess:
         if failure is not None and time.monotonic() < failure.until:
             raise self._not_ready(failure.problem, state="failed")
         try:
-            record = find_running(self._launch.home, self._service)
-            other_build = record is not None and record.build != self._launch.build
-            if record is None or (other_build and self.stop(only_if_idle=True)):
-                record = self._start(end)
+            record = self._place.reach(end)
         except (StartError, UnsafeDirectoryError) as error:
             if _left(end) <= 0:
                 # It was not given the time; that says nothing about the next caller's.
@@ -307,19 +271,6 @@ class EmbedderProcess:
             self._channel = channel
         return channel
 
-    def _start(self, end: float) -> ServiceRecord:
-        obstacle = self._launch.obstacle()
-        if obstacle:
-            raise self._fail(obstacle)
-        command = (*self._launch.command, "--model", self.name)
-        return ensure_running(
-            self._launch.home,
-            self._service,
-            command,
-            environ=self._launch.environ,
-            deadline=end,
-        )
-
     def _disconnect(self, broken: grpc.Channel | None) -> None:
         """Use *broken* no more, unless another thread has opened the next one already."""
         with self._lock:
@@ -332,7 +283,7 @@ class EmbedderProcess:
         """Remember *problem* so that nobody tries again at once, and return the refusal."""
         before = self._failure
         pause = BACK_OFF_SECONDS if before is None else before.pause_seconds * 2
-        pause = min(pause, BACK_OFF_SECONDS_MAX)
+        pause = min(pause, self._place.pause_seconds_max)
         self._failure = Failure(
             problem=problem, until=time.monotonic() + pause, pause_seconds=pause
         )

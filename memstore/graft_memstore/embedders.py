@@ -1,9 +1,9 @@
-"""The embedders of a home: started when a model is needed, two at most, never mixed up."""
+"""The embedders of a home: found when a model is needed, two at most, never mixed up."""
 
 import importlib.util
 import threading
 from collections import Counter, OrderedDict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 import numpy as np
@@ -11,13 +11,14 @@ from typing_extensions import override
 
 from graft.embedder.v1 import embedder_pb2
 from graft.wire.errors import ModelNotReadyError
+from graft.wire.launch import StartError
 from graft.wire.models import MODEL_NAME, RegistryError
 from graft_memstore.deadline import Deadline
+from graft_memstore.embedder_place import Places
 from graft_memstore.embedder_process import (
     ANSWER_MARGIN_SECONDS,
     EmbedderProcess,
     EmbedderReport,
-    Launch,
     not_ready,
 )
 from graft_memstore.embedding import (
@@ -43,13 +44,11 @@ class Embedders(Embedder):
     """Makes vectors by embedder processes.
 
     Args:
-        launch: how one is started.
-        default_model: tells the model for profiles without vectors.
+        places: where they are found.
     """
 
-    def __init__(self, launch: Launch, default_model: Callable[[], str]) -> None:
-        self._launch = launch
-        self._default_model = default_model
+    def __init__(self, places: Places) -> None:
+        self._places = places
         self._changed = threading.Condition()
         # Least recently used first; one that somebody uses is not put away.
         self._processes: OrderedDict[str, EmbedderProcess] = OrderedDict()
@@ -103,11 +102,11 @@ class Embedders(Embedder):
         """Return the name of the model for profiles without vectors.
 
         Raises:
-            ModelNotReadyError: the registry of models cannot be read.
+            ModelNotReadyError: the registry of models cannot be read, or nobody can tell.
         """
         try:
-            return self._default_model()
-        except RegistryError as error:
+            return self._places.default_model()
+        except (RegistryError, StartError) as error:
             raise ModelNotReadyError(str(error), metadata={"state": "failed"}) from error
 
     def reports(self, names: Sequence[str]) -> list[EmbedderReport]:
@@ -115,9 +114,9 @@ class Embedders(Embedder):
         with self._changed:
             processes = dict(self._processes)
         reports = [process.report() for process in processes.values()]
-        for name in names:
+        for name in (*names, *self._places.names()):
             if name not in processes and MODEL_NAME.fullmatch(name):
-                processes[name] = EmbedderProcess(name, self._launch)
+                processes[name] = self._process(name)
                 report = processes[name].report()
                 if report.pid:
                     reports.append(report)
@@ -192,7 +191,7 @@ class Embedders(Embedder):
                 if self._stopped:
                     raise not_ready(name, "the service is stopping")
                 if name in self._processes or self._has_room():
-                    process = self._processes.setdefault(name, EmbedderProcess(name, self._launch))
+                    process = self._processes.setdefault(name, self._process(name))
                     self._processes.move_to_end(name)
                     self._users[name] += 1
                     return process
@@ -205,6 +204,9 @@ class Embedders(Embedder):
                 process = self._processes.pop(unused)
                 self._leaving += 1
             self._put_away(process)
+
+    def _process(self, name: str) -> EmbedderProcess:
+        return EmbedderProcess(name, self._places.of(name))
 
     def _has_room(self) -> bool:
         return len(self._processes) + self._leaving < EMBEDDERS_MAX

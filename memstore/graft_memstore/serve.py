@@ -42,7 +42,7 @@ from graft.wire.daemon import Control, DaemonOptions, Remote, run_daemon
 from graft.wire.errors import ServiceError, StoppingError
 from graft.wire.events import event, start_logging
 from graft.wire.health import set_serving
-from graft_memstore.embedder_process import Launch
+from graft_memstore.embedder_place import Launch, Others, Places
 from graft_memstore.embedders import Embedders, extra_obstacle
 from graft_memstore.ids import IdMaker
 from graft_memstore.model import Trust
@@ -151,19 +151,7 @@ class Memstore:
 
     def __init__(self, settings: MemstoreSettings) -> None:
         self._settings = settings
-        self.embedders = Embedders(
-            Launch(
-                home=settings.home,
-                command=(
-                    *(sys.executable, "-m", "graft_embedder", "serve"),
-                    *("--home", str(settings.home.root)),
-                ),
-                environ=settings.environ,
-                build=build_id(),
-                obstacle=extra_obstacle,
-            ),
-            settings.default_model,
-        )
+        self.embedders = Embedders(places(settings))
         self.upkeep = Upkeep(
             self.embedders,
             keep_misses=settings.values.flag("misses"),
@@ -303,6 +291,22 @@ class Memstore:
         self.upkeep.stop()
         self.profiles.close()
         self.embedders.stop()
+
+
+def places(settings: MemstoreSettings) -> Places:
+    """Return where embedders are found: at a socket of others, or started by us."""
+    socket = settings.embedder_socket()
+    if socket is not None:
+        return Others(socket, settings.values.text("model"))
+    command = ("-m", "graft_embedder", "serve", "--home", str(settings.home.root))
+    return Launch(
+        home=settings.home,
+        command=(sys.executable, *command),
+        environ=settings.environ,
+        build=build_id(),
+        obstacle=extra_obstacle,
+        default=settings.default_model,
+    )
 
 
 def wall_clock_ms() -> int:

@@ -86,6 +86,11 @@ class MemstoreSettings:
         """
         return default_model_name(self.home, self.values.text("model"))
 
+    def embedder_socket(self) -> Path | None:
+        """Return the socket of an embedder that others run, None where there is none."""
+        address = self.values.text("embedder")
+        return Path(address.removeprefix("unix:")) if address else None
+
     def model_names(self) -> list[str]:
         """Return every model that a profile can be moved to.
 
@@ -93,8 +98,10 @@ class MemstoreSettings:
             RegistryError: the registry of models cannot be read.
         """
         registered = read_registry(self.home).get("registered")
-        names = list(registered) if isinstance(registered, dict) else []
-        return [STARTER, BGE_M3, *sorted(names)]
+        names = set(registered) if isinstance(registered, dict) else set()
+        # Where others run the embedder, its model may be registered with them alone.
+        names |= {self.values.text("model")} - {""}
+        return [STARTER, BGE_M3, *sorted(names - {STARTER, BGE_M3})]
 
     def shown(self) -> dict[str, str]:
         """Return the values that status shows, by name; none of them is a secret."""

@@ -13,7 +13,7 @@ from graft.wire.build import build_id
 from graft.wire.errors import ModelNotReadyError
 from graft.wire.paths import Home
 from graft_memstore.deadline import Deadline
-from graft_memstore.embedder_process import Launch
+from graft_memstore.embedder_place import Launch
 from graft_memstore.embedders import Embedders
 from graft_memstore.embedding import Embedder, TextRefusedError, WantedModel
 
@@ -37,8 +37,9 @@ def embedder(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Embedde
         environ=dict(os.environ),  # noqa: TID251 - a process inherits the test run's PATH
         build=build_id(),
         obstacle=lambda: "",
+        default=lambda: "starter",
     )
-    embedders = Embedders(launch, lambda: "starter")
+    embedders = Embedders(launch)
     yield embedders
     embedders.stop()
 

@@ -57,6 +57,7 @@ class DaemonOptions:
         not_use: full names of methods that do not count as use.
         inside: what sees each call, and refusals as they are raised.
         remote: where it listens besides its socket; None: nowhere.
+        socket_name: names its socket where that is not to be the service's name; empty: it is.
         log_bytes_max: size from which on its log is put aside, looked at once a second.
     """
 
@@ -68,6 +69,7 @@ class DaemonOptions:
     not_use: tuple[str, ...] = ()
     inside: tuple[grpc.ServerInterceptor, ...] = ()
     remote: "Remote | None" = None
+    socket_name: str = ""
     log_bytes_max: int = LOG_BYTES_MAX
 
 
@@ -153,8 +155,7 @@ def run_daemon(
     options.home.runtime_directory()
     life = FileLock(options.home.life_lock(options.service))
     if not life.try_acquire():
-        _tell(options.ready_fd, BUSY)
-        return EXIT_LOCK_TAKEN
+        return _give_way(options)
     activity = Activity(options.not_use)
     control = Control(activity, busy)
     for number in (signal.SIGTERM, signal.SIGINT):
@@ -196,7 +197,7 @@ def _open(
     names = register(servers, control)
     for each in servers:
         _add_standard_services(each, control, names)
-    path = options.home.socket(options.service)
+    path = options.home.socket(options.socket_name or options.service)
     inode = _bind(servers[0], options.home, path)
     for each in servers[1:]:
         each.start()
@@ -216,6 +217,14 @@ def _servers(options: DaemonOptions, activity: Activity) -> list[grpc.Server]:
         options=LISTEN_OPTIONS,
     )
     return [local, build_server(options.domain, activity, parts)]
+
+
+def _give_way(options: DaemonOptions) -> int:
+    """Tell whoever waits that another process is the service, and return the exit status."""
+    _tell(options.ready_fd, BUSY)
+    if options.ready_fd is None:  # it was started by hand, or in a container
+        log.warning(event("runs already", service=options.service, home=options.home.root))
+    return EXIT_LOCK_TAKEN
 
 
 def _add_standard_services(server: grpc.Server, control: Control, names: Iterable[str]) -> None:

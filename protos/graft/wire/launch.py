@@ -121,7 +121,7 @@ def find_running(home: Home, service: str) -> ServiceRecord | None:
     record = _read_record(home, service)
     if record is None:
         return None
-    pid = _peer_pid(record.socket)
+    pid = peer_pid(record.socket)
     if pid is None:
         return None
     return replace(record, pid=pid or record.pid)
@@ -170,6 +170,24 @@ def ensure_running(
         if found is not None:
             return found
         _pause(home, service, deadline)
+
+
+def peer_pid(path: Path) -> int | None:
+    """Connect to *path*; return the listener's process (0 if the system hides it) or None.
+
+    Raises:
+        StartError: the listener is another user's, and not root's.
+    """
+    with socket.socket(socket.AF_UNIX) as connection:
+        connection.settimeout(CONNECT_SECONDS)
+        try:
+            connection.connect(str(path))
+        except OSError:
+            return None
+        pid, uid = _credentials(connection)
+    if uid not in (os.getuid(), 0):
+        raise StartError(f"{path} is served by user {uid}, not by you; move it away")
+    return pid
 
 
 def is_alive(home: Home, service: str) -> bool:
@@ -248,20 +266,6 @@ def _read_record(home: Home, service: str) -> ServiceRecord | None:
         )
     except (OSError, ValueError, KeyError, TypeError):
         return None  # a record that cannot be read is rewritten by the next start
-
-
-def _peer_pid(path: Path) -> int | None:
-    """Connect to *path*; return the listener's process (0 if the system hides it) or None."""
-    with socket.socket(socket.AF_UNIX) as connection:
-        connection.settimeout(CONNECT_SECONDS)
-        try:
-            connection.connect(str(path))
-        except OSError:
-            return None
-        pid, uid = _credentials(connection)
-    if uid not in (os.getuid(), 0):
-        raise StartError(f"{path} is served by user {uid}, not by you; move it away")
-    return pid
 
 
 def _credentials(connection: socket.socket) -> tuple[int, int]:

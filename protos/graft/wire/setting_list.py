@@ -17,6 +17,7 @@ from graft.wire.setting_rules import (
     one_of,
     or_empty,
     scope,
+    socket_address,
     target,
     web_address,
 )
@@ -195,6 +196,14 @@ SETTINGS = (
         rule=or_empty(web_address()),
         default="",
         help="Base address that model files are fetched from instead of their own.",
+    ),
+    Setting(
+        name="embedder",
+        variable="GRAFT_EMBEDDER",
+        rule=or_empty(socket_address()),
+        default="",
+        help="Socket of an embedder that others run (unix:PATH); the memstore then starts none, and"
+        " its model is the one of profiles without vectors; empty: the memstore runs its own.",
     ),
     Setting(
         name="gpu_layers",

@@ -195,6 +195,15 @@ def target() -> Text:
     )
 
 
+def socket_address() -> Text:
+    """Allow where a service listens on a Unix socket."""
+    return Text(
+        allowed="a socket, such as unix:/run/graft/embedder.sock, its path absolute and of at most"
+        f" {TARGET_BYTES_MAX} bytes",
+        check=lambda text: _is_socket(text.removeprefix("unix:")),
+    )
+
+
 def _is_socket(path: str) -> bool:
     try:
         size = len(os.fsencode(path))

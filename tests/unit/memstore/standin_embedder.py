@@ -112,6 +112,7 @@ def main() -> int:
     parser = argparse.ArgumentParser()
     parser.add_argument("--home", type=Path, required=True)
     parser.add_argument("--model", required=True)
+    parser.add_argument("--socket-name", default="")
     parser.add_argument("--ready-fd", type=int, required=True)
     arguments = parser.parse_args()
     with (arguments.home / "starts").open("a") as starts:
@@ -128,6 +129,7 @@ def main() -> int:
     options = DaemonOptions(
         home=Home(root=arguments.home),
         service=f"embedder-{arguments.model}",
+        socket_name=arguments.socket_name,
         domain="graft.embedder",
         idle_minutes=0,
         ready_fd=arguments.ready_fd,

@@ -17,7 +17,7 @@ from graft.wire.launch import find_running, is_alive
 from graft.wire.models import RegistryError
 from graft.wire.paths import Home
 from graft_memstore.deadline import Deadline
-from graft_memstore.embedder_process import EmbedderProcess, Launch
+from graft_memstore.embedder_place import Launch
 from graft_memstore.embedders import Embedders
 from graft_memstore.embedding import QueryVector, TextRefusedError, WantedModel
 from graft_memstore.model import Background
@@ -39,8 +39,9 @@ class Household:
             environ={"PATH": "/usr/bin:/bin"},
             build=build_id(),
             obstacle=lambda: "",
+            default=lambda: "one",
         )
-        self.embedders = Embedders(self.launch, lambda: "one")
+        self.embedders = Embedders(self.launch)
 
     def order(self, model: str, **orders: object) -> None:
         path = self.home.root / f"orders-{model}.json"
@@ -73,7 +74,7 @@ def household(tmp_path: Path) -> Iterator[Household]:
     opened = Household(tmp_path)
     yield opened
     for name in sorted(set(opened.starts())):
-        EmbedderProcess(name, opened.launch).stop()
+        opened.launch.of(name).end()
 
 
 def test_it_is_started_at_its_first_use_and_kept(household: Household) -> None:
@@ -92,7 +93,7 @@ def test_it_is_started_at_its_first_use_and_kept(household: Household) -> None:
 def test_an_embedder_that_runs_already_is_used(household: Household) -> None:
     household.ask()
 
-    Embedders(household.launch, lambda: "one").embed_query(ONE, "x", 0, Deadline(LONG))
+    Embedders(household.launch).embed_query(ONE, "x", 0, Deadline(LONG))
 
     assert household.starts() == ["one"]
 
@@ -117,7 +118,7 @@ def test_a_call_waits_while_the_model_loads(household: Household) -> None:
 
 def test_a_call_gives_up_before_its_deadline_and_says_how_far_it_is(household: Household) -> None:
     household.ask()
-    EmbedderProcess("one", household.launch).stop()
+    household.launch.of("one").end()
     household.order("one", state="loading")
     deadline = Deadline(4)
 
@@ -309,7 +310,7 @@ def test_telling_how_they_are_starts_nothing(household: Household) -> None:
 def test_one_that_somebody_else_started_is_told_too(household: Household) -> None:
     household.ask()
 
-    reports = Embedders(household.launch, lambda: "one").reports(["one"])
+    reports = Embedders(household.launch).reports(["one"])
 
     assert [report.pid for report in reports] == [household.pid("one")]
 
@@ -368,7 +369,7 @@ def test_a_call_that_outlives_the_end_leaves_nothing_running(household: Househol
 
 def test_an_idle_one_of_another_build_is_replaced(household: Household) -> None:
     household.ask()
-    newer = Embedders(replace(household.launch, build="9.9.9+9"), lambda: "one")
+    newer = Embedders(replace(household.launch, build="9.9.9+9"))
 
     newer.embed_query(ONE, "a question", 0, Deadline(LONG))
 
@@ -377,7 +378,7 @@ def test_an_idle_one_of_another_build_is_replaced(household: Household) -> None:
 
 def test_where_none_can_be_started_the_reason_is_told(household: Household) -> None:
     launch = replace(household.launch, obstacle=lambda: "run: pip install it")
-    embedders = Embedders(launch, lambda: "one")
+    embedders = Embedders(launch)
 
     with pytest.raises(ModelNotReadyError, match="pip install it"):
         embedders.embed_query(ONE, "a question", 0, Deadline(LONG))
@@ -442,4 +443,4 @@ def test_a_registry_that_cannot_be_read_is_a_reason(household: Household) -> Non
         raise RegistryError("models.json is not JSON; move it away")
 
     with pytest.raises(ModelNotReadyError, match="move it away"):
-        Embedders(household.launch, broken).default_model()
+        Embedders(replace(household.launch, default=broken)).default_model()

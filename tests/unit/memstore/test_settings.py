@@ -62,6 +62,15 @@ def test_registered_models_can_be_moved_to(tmp_path: Path) -> None:
     assert read.default_model() == "starter"
 
 
+def test_the_model_of_an_embedder_that_others_run_can_be_moved_to(tmp_path: Path) -> None:
+    environ = {"GRAFT_EMBEDDER": "unix:/run/graft/embedder.sock", "GRAFT_MODEL": "theirs"}
+
+    read = MemstoreSettings.read(str(tmp_path), environ)
+
+    assert read.embedder_socket() == Path("/run/graft/embedder.sock")
+    assert read.model_names() == ["starter", "bge-m3", "theirs"]
+
+
 def test_status_shows_every_setting_that_is_no_secret(tmp_path: Path) -> None:
     shown = MemstoreSettings.read(str(tmp_path), {"GRAFT_IDLE_MINUTES": "7"}).shown()
 
