@@ -10,6 +10,8 @@ PAGES = [
     *sorted(ROOT.glob("*.md")),
     *sorted((ROOT / "docs").glob("*.md")),
     *sorted((ROOT / "bench").rglob("*.md")),
+    *sorted((ROOT / "client").glob("*.md")),
+    *sorted((ROOT / "client").glob("[!.]*/*.md")),
 ]
 LINK = re.compile(r"\]\((?!https?:|mailto:|#)([^)#\s]+)")
 

@@ -13,12 +13,12 @@ import pytest
 import trustme
 from tests.docker.conftest import (
     LONG_RUNNING,
-    ROOT,
     Stack,
     over_tcp,
     services_user,
 )
 from tests.e2e.test_from_outside import write_pair
+from tests.e2e.test_typescript_client import build_package
 
 MEMSTORE_LAYERS_MB = 170
 BASE = "python:3.13.9-slim-trixie"
@@ -271,16 +271,13 @@ def test_a_profile_chooses_the_image_and_the_device(stack: Stack) -> None:
     assert rocm["embedder-rocm"]["build"]["args"]["ACCELERATOR"] == "rocm"
 
 
-def test_another_language_s_client_finds_the_note(running: Stack) -> None:
-    example = ROOT / "client" / "typescript" / "dist" / "examples" / "container.js"
-    if not example.is_file():
-        pytest.skip("the TypeScript client is not built here: npm run build in client/typescript")
-    running.cli("insert", "--title", "found by another language", "--wait")
+def test_the_typescript_client_saves_and_finds_through_the_container(
+    running: Stack, tmp_path: Path
+) -> None:
+    package = build_package(tmp_path)
 
-    done = running.run(
-        ["node", str(example), "which note is found by another language?"],
-        running.host_environment(),
-    )
+    done = package.run("npm", "run", "example", environ=running.host_environment())
 
-    assert done.status == 0, done.err
-    assert "found by another language" in done.out
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "STRONG pip fails behind the proxy with a certificate error" in done.stdout
+    assert "pip fails behind the proxy with a certificate error" in saved_titles(running)
