@@ -11,7 +11,7 @@ demo: .venv/ready
 	@$(BIN)/graft demo
 
 test: lint types
-	$(BIN)/cog -I . --check README.md docs/cli.md docs/settings.md docs/protos.md
+	$(BIN)/cog -I . --check README.md docs/cli.md docs/settings.md docs/protos.md docs/metrics.md
 	$(BIN)/pytest
 
 # In an engine that answers, else in one of its own (Debian, as root), which stays for the next time.
@@ -32,7 +32,7 @@ types: .venv/ready
 	$(BIN)/mypy tests bench tools
 
 docs: .venv/ready
-	$(BIN)/cog -I . -r README.md docs/cli.md docs/settings.md docs/protos.md
+	$(BIN)/cog -I . -r README.md docs/cli.md docs/settings.md docs/protos.md docs/metrics.md
 
 bench: .venv/ready
 	$(BIN)/python -m bench

@@ -32,6 +32,7 @@ from graft_embedder.model_files import ModelFacts, read_facts, require
 from graft_embedder.preparation import Preparer, Purpose
 from graft_embedder.registry import find
 from graft_embedder.result_cache import ResultCache
+from graft_embedder.tally import Tally
 from graft_embedder.text_embedder import TextEmbedder
 from graft_embedder.work_queue import QueueLimits, WorkQueue
 
@@ -156,6 +157,10 @@ class ModelLoader:
     def calls(self) -> int:
         """Return how many calls wait or run."""
         return self._embedder.queue.calls if self._embedder else 0
+
+    def tally(self) -> Tally | None:
+        """Return what has been computed; None until the model is loaded."""
+        return self._embedder.queue.tally if self._embedder else None
 
     def stop(self) -> None:
         """Give up loading, finish what runs, and free the model."""

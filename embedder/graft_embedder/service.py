@@ -27,6 +27,7 @@ from graft_embedder.limits import REQUEST_BYTES_MAX, TEXT_BYTES_MAX, TEXTS_MAX
 from graft_embedder.loader import ModelLoader, State, Status
 from graft_embedder.preparation import Options, Purpose
 from graft_embedder.result_cache import TextVectors
+from graft_embedder.tally import Counted, Tally
 from graft_embedder.work_queue import Call, CallEndedError
 
 SERVICE = "graft.embedder.v1.EmbedderService"
@@ -123,7 +124,22 @@ class EmbedderServicer(embedder_pb2_grpc.EmbedderServiceServicer):
             uptime_ms=self._control.uptime_ms(),
             pid=os.getpid(),
             build=self._build,
+            work=_work(self._loader.tally()),
         )
+
+
+def _work(tally: Tally | None) -> pb.Work | None:
+    if tally is None:
+        return None
+    return pb.Work(
+        wait_seconds=_histogram(tally.wait_seconds),
+        batch_tokens=_histogram(tally.batch_tokens),
+        batch_windows=_histogram(tally.batch_windows),
+    )
+
+
+def _histogram(counted: Counted) -> pb.Histogram:
+    return pb.Histogram(bounds=counted.bounds, counts=counted.counts, sum=counted.sum)
 
 
 @contextmanager

@@ -18,6 +18,7 @@ from graft_embedder.limits import (
     QUEUE_CALLS_MAX,
     QUEUE_QUERY_RESERVE,
 )
+from graft_embedder.tally import Tally
 
 logger = logging.getLogger(__name__)
 
@@ -85,6 +86,7 @@ class Job:
         self.problem: Exception | None = None
         self.dropped = False
         self.finished = threading.Event()
+        self.waits_since: float | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -116,6 +118,7 @@ class WorkQueue:
         self._tokens = 0
         self._rate = SECONDS_PER_TOKEN
         self._stopping = False
+        self.tally = Tally()
         self._thread = threading.Thread(target=self._work, name="model", daemon=True)
         self._thread.start()
 
@@ -166,6 +169,7 @@ class WorkQueue:
             EngineError: the model could not.
         """
         with self._changed:
+            job.waits_since = time.monotonic()
             (self._queries if query else self._bulk).append(job)
             self._tokens += job.tokens
             self._changed.notify_all()
@@ -220,9 +224,17 @@ class WorkQueue:
     def _has_turn(self) -> bool:
         return bool(self._queries or self._bulk or (self._stopping and not self._calls))
 
+    def _count(self, job: Job, sequences: Sequence[Tokens], now: float) -> None:
+        if job.waits_since is not None:
+            self.tally.wait_seconds.add(now - job.waits_since)
+            job.waits_since = None
+        self.tally.batch_tokens.add(sum(map(len, sequences)))
+        self.tally.batch_windows.add(len(sequences))
+
     def _compute(self, job: Job, group: tuple[int, ...], line: deque[Job]) -> None:
         sequences = [job.sequences[index] for index in group]
         began = time.monotonic()
+        self._count(job, sequences, began)
         try:
             vectors = self._engine.encode(sequences)
             if job.vectors is None:

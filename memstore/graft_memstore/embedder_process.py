@@ -58,6 +58,8 @@ class EmbedderReport:
     problem: str = ""
     uptime_ms: int = 0
     backend: str = ""
+    queued: int = 0
+    work: embedder_pb2.Work | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -138,6 +140,8 @@ class EmbedderProcess:
             problem=reply.problem or problem,
             uptime_ms=reply.uptime_ms,
             backend=BACKEND_NAMES.get(reply.backend, ""),
+            queued=reply.queued,
+            work=reply.work if reply.HasField("work") else None,
         )
 
     def end(self) -> None:

@@ -1,11 +1,13 @@
 """Builds the memstore out of its parts and runs it until it is told to stop."""
 
+import importlib.util
 import logging
 import os
 import sys
 import threading
 import time
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import grpc
 
@@ -39,9 +41,11 @@ from graft.memory.v1 import (
 )
 from graft.wire.build import build_id
 from graft.wire.daemon import Control, DaemonOptions, Remote, run_daemon
+from graft.wire.endpoints import Endpoint
 from graft.wire.errors import ServiceError, StoppingError
 from graft.wire.events import event, start_logging
 from graft.wire.health import set_serving
+from graft.wire.listening import ListenError
 from graft_memstore.embedder_place import Launch, Others, Places
 from graft_memstore.embedders import Embedders, extra_obstacle
 from graft_memstore.ids import IdMaker
@@ -58,6 +62,7 @@ from graft_memstore.service.given import Giving
 from graft_memstore.service.lifecycle import LifecycleServicer
 from graft_memstore.service.notes import NotesServicer
 from graft_memstore.service.pace import Pace
+from graft_memstore.service.passages import PASSAGES
 from graft_memstore.service.profiles import ProfilesServicer
 from graft_memstore.service.recall import RecallServicer
 from graft_memstore.service.refusals import RefusalRecorder
@@ -80,6 +85,9 @@ from graft_memstore.upkeep.upkeep import Upkeep
 from graft_memstore.wall import Wall
 from graft_memstore.write.insert import Inserter
 from graft_memstore.write.screen import SecretsRule
+
+if TYPE_CHECKING:
+    from graft_memstore.metrics.metrics import Metrics
 
 SERVICE = "memstore"
 DOMAIN = "graft.memory"
@@ -123,6 +131,7 @@ def serve(settings: MemstoreSettings, ready_fd: int | None) -> int:
     memstore = Memstore(settings)
     recorder = RefusalRecorder(memstore.profiles, memstore.upkeep.scribe)
     listening = settings.listening()
+    metrics = memstore.metrics
     return run_daemon(
         DaemonOptions(
             home=settings.home,
@@ -131,6 +140,7 @@ def serve(settings: MemstoreSettings, ready_fd: int | None) -> int:
             idle_minutes=settings.values.number("idle_minutes"),
             ready_fd=ready_fd,
             not_use=NOT_USE,
+            around=() if metrics is None else (metrics.calls,),
             # Refusals of the wall are on record as well.
             inside=(recorder, WallInterceptor(memstore.profiles, memstore.find_receipt)),
             remote=None
@@ -146,11 +156,30 @@ def serve(settings: MemstoreSettings, ready_fd: int | None) -> int:
     )
 
 
+def _metrics(endpoint: Endpoint | None) -> "Metrics | None":
+    """Return what counts, where somebody wants that; its library is imported for nobody else.
+
+    Raises:
+        ListenError: the library is not installed.
+    """
+    if endpoint is None:
+        return None
+    if importlib.util.find_spec("prometheus_client") is None:
+        raise ListenError(
+            "metrics is set, and the library for that is not installed; run: pip install"
+            " 'graft-memory[metrics]', or leave the setting empty"
+        )
+    from graft_memstore.metrics.metrics import Metrics  # noqa: PLC0415 - see above
+
+    return Metrics(endpoint, PASSAGES)
+
+
 class Memstore:
     """The parts of the process, each built once."""
 
     def __init__(self, settings: MemstoreSettings) -> None:
         self._settings = settings
+        self.metrics = _metrics(settings.metrics_at())
         self.embedders = Embedders(places(settings))
         self.upkeep = Upkeep(
             self.embedders,
@@ -226,6 +255,9 @@ class Memstore:
         return self._begin(control)
 
     def _begin(self, control: Control) -> Sequence[str]:
+        if self.metrics is not None:
+            self.metrics.look_at(self.profiles, self.embedders.reports, self._receipts_dropped)
+            self.metrics.page.start()
         set_serving(control.health, NAMES, serving=True)
         threading.Thread(target=self.resume, name="resume", daemon=True).start()
         return NAMES
@@ -261,6 +293,10 @@ class Memstore:
             random=os.urandom,
         )
 
+    def _receipts_dropped(self, profile_name: str) -> int:
+        scribe = self.upkeep.scribe(profile_name)
+        return 0 if scribe is None else scribe.dropped
+
     def find_receipt(self, profile_name: str, piece: str, wall: Wall) -> str:
         """Return the id of a receipt by a piece of it; see `Scribe.find`.
 
@@ -287,6 +323,8 @@ class Memstore:
 
     def stop(self) -> None:
         """Put everything away: the threads, the files, the embedders."""
+        if self.metrics is not None:
+            self.metrics.page.stop()
         self.closer.stop()
         self.upkeep.stop()
         self.profiles.close()

@@ -91,6 +91,11 @@ class MemstoreSettings:
         address = self.values.text("embedder")
         return Path(address.removeprefix("unix:")) if address else None
 
+    def metrics_at(self) -> Endpoint | None:
+        """Return where metrics are told; None: nowhere."""
+        address = self.values.text("metrics")
+        return Endpoint.to_listen(address, tls=False) if address else None
+
     def model_names(self) -> list[str]:
         """Return every model that a profile can be moved to.
 

@@ -16,6 +16,7 @@ ROOT = Path(__file__).parents[2]
 TESTED_ELSEWHERE = {
     "docs/cli.md": "tests/e2e/test_every_command.py",
     "docs/docker.md": "tests/docker/test_page.py",
+    "docs/metrics.md": "tests/e2e/test_metrics.py",
     "docs/operations.md": "tests/e2e/test_operations_docs.py",
     "docs/protos.md": "tests/e2e/test_protos_page.py",
     "docs/remote.md": "tests/e2e/test_remote_page.py",

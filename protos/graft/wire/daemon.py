@@ -7,7 +7,7 @@ import queue
 import signal
 import time
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import grpc
@@ -55,6 +55,7 @@ class DaemonOptions:
         idle_minutes: minutes without use after which it ends; 0: never.
         ready_fd: descriptor to tell when it listens; None when nobody waits.
         not_use: full names of methods that do not count as use.
+        around: what sees each call from its beginning to its end, refused ones too.
         inside: what sees each call, and refusals as they are raised.
         remote: where it listens besides its socket; None: nowhere.
         socket_name: names its socket where that is not to be the service's name; empty: it is.
@@ -67,6 +68,7 @@ class DaemonOptions:
     idle_minutes: float
     ready_fd: int | None
     not_use: tuple[str, ...] = ()
+    around: tuple[grpc.ServerInterceptor, ...] = ()
     inside: tuple[grpc.ServerInterceptor, ...] = ()
     remote: "Remote | None" = None
     socket_name: str = ""
@@ -207,16 +209,17 @@ def _open(
 
 def _servers(options: DaemonOptions, activity: Activity) -> list[grpc.Server]:
     """Build the server of the socket and, where it listens elsewhere too, that one's."""
-    local = build_server(options.domain, activity, ServerParts(inside=options.inside))
+    parts = ServerParts(around=options.around, inside=options.inside)
+    local = build_server(options.domain, activity, parts)
     if options.remote is None:
         return [local]
-    parts = ServerParts(
+    outside = replace(
+        parts,
         admission=options.remote.admission,
-        inside=options.inside,
         threads=REMOTE_THREADS,
         options=LISTEN_OPTIONS,
     )
-    return [local, build_server(options.domain, activity, parts)]
+    return [local, build_server(options.domain, activity, outside)]
 
 
 def _give_way(options: DaemonOptions) -> int:

@@ -133,12 +133,14 @@ class ServerParts:
     """What a server is made of besides its services.
 
     Attributes:
-        admission: what decides who may call at all; sees each call first.
+        around: what sees each call from its beginning to its end, refused ones too.
+        admission: what decides who may call at all.
         inside: what else sees each call, and refusals as they are raised.
         threads: calls that it looks at at once.
         options: further options of gRPC's.
     """
 
+    around: tuple[grpc.ServerInterceptor, ...] = ()
     admission: tuple[grpc.ServerInterceptor, ...] = ()
     inside: tuple[grpc.ServerInterceptor, ...] = ()
     threads: int = THREADS
@@ -157,7 +159,13 @@ def build_server(
     """
     return grpc.server(
         futures.ThreadPoolExecutor(max_workers=parts.threads, thread_name_prefix="rpc"),
-        interceptors=[ErrorInterceptor(domain), *parts.admission, activity, *parts.inside],
+        interceptors=[
+            *parts.around,
+            ErrorInterceptor(domain),
+            *parts.admission,
+            activity,
+            *parts.inside,
+        ],
         options=[
             ("grpc.so_reuseport", 0),
             ("grpc.max_receive_message_length", MESSAGE_BYTES_MAX),

@@ -13,6 +13,7 @@ from graft.wire.setting_rules import (
     file_path,
     line,
     listen_address,
+    loopback_address,
     name_like,
     one_of,
     or_empty,
@@ -196,6 +197,14 @@ SETTINGS = (
         rule=or_empty(web_address()),
         default="",
         help="Base address that model files are fetched from instead of their own.",
+    ),
+    Setting(
+        name="metrics",
+        variable="GRAFT_METRICS",
+        rule=or_empty(loopback_address()),
+        default="",
+        help="Where the memstore tells Prometheus its metrics (HOST:PORT of this machine alone);"
+        " takes the extra metrics; empty: nowhere.",
     ),
     Setting(
         name="embedder",

@@ -226,6 +226,18 @@ def listen_address() -> Text:
     return Text(allowed="HOST:PORT, such as 127.0.0.1:7433 or [::]:7433", check=check)
 
 
+def loopback_address() -> Text:
+    """Allow where something can listen for this machine alone."""
+
+    def check(text: str) -> bool:
+        try:
+            return Endpoint.to_listen(text, tls=False).is_loopback
+        except EndpointError:
+            return False
+
+    return Text(allowed="HOST:PORT of this machine alone, such as 127.0.0.1:9464", check=check)
+
+
 def file_path() -> Text:
     """Allow the path of a file, whatever the working directory is."""
 

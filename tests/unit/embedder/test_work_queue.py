@@ -12,6 +12,7 @@ from typing_extensions import override
 from graft.wire.errors import BusyError, StoppingError
 from graft_embedder.engine import Tokens, Vectors
 from graft_embedder.errors import EngineError
+from graft_embedder.tally import Counted
 from graft_embedder.work_queue import Call, CallEndedError, Job, QueueLimits, WorkQueue
 
 SECONDS = 20.0
@@ -280,3 +281,25 @@ def test_many_callers_at_once_all_get_their_own_vectors(engine: FakeEngine) -> N
         assert all(pool.map(ask, range(200)))
     assert queue.calls == 0
     assert queue.stop(SECONDS)
+
+
+def test_what_was_computed_and_how_long_it_waited_is_counted(
+    engine: FakeEngine, submit: Submit, queue: WorkQueue
+) -> None:
+    engine.gate.set()
+
+    for _ in range(3):
+        submit(1, 2).result(SECONDS)
+
+    assert sum(queue.tally.wait_seconds.counts) == 3, "once for each call"
+    assert sum(queue.tally.batch_windows.counts) == 6, "once for each decode"
+    assert (queue.tally.batch_tokens.sum, queue.tally.batch_windows.sum) == (6, 6)
+
+
+def test_a_value_lies_in_the_range_that_ends_with_it() -> None:
+    counted = Counted((1.0, 2.0))
+
+    for value in (0.5, 1.0, 1.5, 9.0):
+        counted.add(value)
+
+    assert (counted.counts, counted.sum) == ([2, 1, 1], 12.0)

@@ -62,6 +62,7 @@ WRONG = {
     "autostart": ["maybe", "2", "-1"],
     "misses": ["maybe", "2", "-1"],
     "upkeep": ["maybe", "2", "-1"],
+    "metrics": ["0.0.0.0:1", "9464", "127.0.0.1", "example.org:1", "10.0.0.1:1", "h:x"],
     "embedder": ["unix:relative", "unix:", "/" + "x" * 107, "/a\nb", "tls://h:1", "tcp://h:1"],
     "target": [
         *("example.org:7000", "unix:relative", "unix:", "/" + "x" * 107, "/a\nb", "/\ud800"),
@@ -103,6 +104,7 @@ RIGHT = {
         *("tls://example.org:7433", "tls://[::1]:1", "tcp://127.0.0.1:1", "tcp://localhost:1"),
     ],
     "embedder": ["", "/run/e.sock", "unix:/run/graft/embedder.sock", "/" + "x" * 106],
+    "metrics": ["", "127.0.0.1:9464", "localhost:0", "[::1]:1"],
     "token_file": ["", "/run/secrets/token", "~/token"],
     "tls_ca": ["", "/etc/ca.pem", "~/ca.pem"],
     "tls_cert": ["", "/etc/cert.pem"],
