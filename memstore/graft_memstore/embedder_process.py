@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import grpc
 
 from graft.embedder.v1 import embedder_pb2, embedder_pb2_grpc
+from graft.wire.call_ids import call_pairs
 from graft.wire.channel import open_channel
 from graft.wire.errors import ModelNotReadyError, Refusal, read_refusal
 from graft.wire.events import event
@@ -330,8 +331,8 @@ def _call_embed(
     if request.purpose == embedder_pb2.PURPOSE_QUERY:
         # What makes a call cancellable, a thread of its own, takes half a millisecond, a quarter
         # of a query's two hops. One that nobody waits for any more costs one short decode.
-        return stub.Embed(request, timeout=_left(end))
-    call = stub.Embed.future(request, timeout=_left(end))
+        return stub.Embed(request, timeout=_left(end), metadata=call_pairs())
+    call = stub.Embed.future(request, timeout=_left(end), metadata=call_pairs())
     deadline.on_cancel(call.cancel)
     return call.result()
 

@@ -19,6 +19,8 @@ from types import TracebackType
 
 from typing_extensions import override
 
+from graft.wire.call_ids import current_call
+
 EVENT_FORMAT = "%(asctime)s %(levelname)s %(name)s %(message)s"
 
 TEXT, JSON = "text", "json"
@@ -27,7 +29,7 @@ LOG_FORMATS = (TEXT, JSON)
 CHAIN_MAX = 8
 """Exceptions of one chain that are told."""
 
-RESERVED = frozenset({"time", "level", "logger", "event", "message", "exception"})
+RESERVED = frozenset({"time", "level", "logger", "event", "message", "exception", "call"})
 """What a JSON line has besides the fields of its event."""
 
 FieldValue = str | int | float | bool | None
@@ -70,6 +72,9 @@ class EventFormatter(logging.Formatter):
         """Write *record*; how another formatter wrote its exception does not count."""
         own = copy(record)
         own.exc_text = None
+        call = current_call()
+        if call:
+            own.msg, own.args = f"{own.getMessage()} call={call}", ()
         return super().format(own)
 
     @override
@@ -88,9 +93,9 @@ class EventFormatter(logging.Formatter):
 class JsonFormatter(logging.Formatter):
     """Writes each event as one JSON object on one line, for programs.
 
-    Its keys are time (RFC 3339, UTC), level, logger, event and the event's fields; of an exception
-    the kinds and places, the first first. What is no event of ours, a library's warning say, is
-    the event "message" with its text under message.
+    Its keys are time (RFC 3339, UTC), level, logger, event and the event's fields; call, where it
+    happened while one was answered; of an exception the kinds and places, the first first. What is
+    no event of ours, a library's warning say, is the event "message" with its text under message.
     """
 
     @override
@@ -106,6 +111,9 @@ class JsonFormatter(logging.Formatter):
             line |= {key: _plain(value) for key, value in record.msg.fields.items()}
         else:
             line |= {"event": "message", "message": record.getMessage()}
+        call = current_call()
+        if call:
+            line["call"] = call
         if record.exc_info and record.exc_info[1] is not None:
             line["exception"] = [
                 {"kind": _kind(error), "at": _places(error)} for error in _chain(record.exc_info[1])

@@ -14,6 +14,7 @@ from typing import Generic, TypeAlias, TypeVar, cast
 import grpc
 from typing_extensions import override
 
+from graft.wire.call_ids import begin_call, end_call
 from graft.wire.channel import MESSAGE_BYTES_MAX
 from graft.wire.errors import BusyError, ServiceError, to_status
 from graft.wire.events import event
@@ -27,7 +28,7 @@ REMOTE_THREADS = 40
 
 RETRY_AFTER_MS = 500
 
-SLOW_MS = 2_000.0
+SLOW_MS = 2_000
 
 log = logging.getLogger(__name__)
 
@@ -58,6 +59,20 @@ class ErrorInterceptor(grpc.ServerInterceptor):
     @contextmanager
     def _guard(self, method: str, context: grpc.ServicerContext) -> Iterator[None]:
         started = time.monotonic()
+        told = context.invocation_metadata() or ()
+        call = begin_call((pair[0], pair[1]) for pair in told)
+        try:
+            with self._told(method, context, call):
+                yield
+            passed_ms = round((time.monotonic() - started) * 1000)
+            level = logging.INFO if passed_ms > SLOW_MS else logging.DEBUG
+            log.log(level, event("answered", method=method, ms=passed_ms))
+        finally:
+            end_call()
+
+    @contextmanager
+    def _told(self, method: str, context: grpc.ServicerContext, call: str) -> Iterator[None]:
+        """Tell the caller of what is raised in the block."""
         try:
             yield
         except ServiceError as error:
@@ -68,10 +83,10 @@ class ErrorInterceptor(grpc.ServerInterceptor):
                 raise  # a library's handler has aborted the call itself
             log.exception(event("bug", method=method))
             # Without text: what a bug's message holds may be a note.
-            context.abort(grpc.StatusCode.INTERNAL, f"internal error ({type(error).__name__})")
-        passed_ms = (time.monotonic() - started) * 1000
-        if passed_ms > SLOW_MS:
-            log.info(event("slow", method=method, ms=round(passed_ms)))
+            where = f"the service's log tells where it happened, under call={call}"
+            context.abort(
+                grpc.StatusCode.INTERNAL, f"internal error ({type(error).__name__}); {where}"
+            )
 
 
 class Activity(grpc.ServerInterceptor):

@@ -3,6 +3,7 @@
 import io
 import json
 import logging
+import re
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -12,6 +13,7 @@ from typing import Any
 import grpc
 import pytest
 
+from graft.wire.call_ids import CALL_KEY, begin_call, call_pairs, end_call
 from graft.wire.errors import BadFieldError
 from graft.wire.events import (
     CHAIN_MAX,
@@ -134,7 +136,9 @@ def test_a_bug_and_a_refusal_of_a_call_are_events_without_what_the_call_held(
         with pytest.raises(grpc.RpcError):
             method(b"refuse", timeout=SECONDS)
         with pytest.raises(grpc.RpcError) as raised:
-            method(NOTE.encode(), timeout=SECONDS)
+            method(NOTE.encode(), timeout=SECONDS, metadata=((CALL_KEY, "mine.1"),))
+        with pytest.raises(grpc.RpcError) as nameless:
+            method(NOTE.encode(), timeout=SECONDS, metadata=((CALL_KEY, "two words"),))
     server.stop(None).wait()
 
     told = log.getvalue()
@@ -143,6 +147,11 @@ def test_a_bug_and_a_refusal_of_a_call_are_events_without_what_the_call_held(
     assert "builtins.RuntimeError" in told
     assert NOTE not in told
     assert NOTE not in str(raised.value)
+    assert "under call=mine.1" in str(raised.value)
+    assert "bug method=/graft.test.Store/Insert call=mine.1" in told
+    made = re.search(r"under call=([0-9a-f]{16})", str(nameless.value))
+    assert made is not None
+    assert f"bug method=/graft.test.Store/Insert call={made[1]}" in told
 
 
 def test_an_event_is_words_and_fields_for_people(log: io.StringIO) -> None:
@@ -282,3 +291,26 @@ def test_every_line_of_a_process_is_json_whatever_ends_it() -> None:
     assert lines[-1]["level"] == "critical"
     assert any("an old name is used" in each.get("message", "") for each in lines)
     assert NOTE not in told
+
+
+def test_what_is_logged_while_a_call_is_answered_names_it_and_nothing_after(
+    lines: Callable[[], list[dict[str, Any]]],
+) -> None:
+    begin_call([(CALL_KEY, "theirs-7")])
+    logging.getLogger("json").info(event("during"))
+    on_its_way = call_pairs()
+    end_call()
+    logging.getLogger("json").info(event("after"))
+
+    during, after = lines()
+    assert (during["call"], on_its_way) == ("theirs-7", ((CALL_KEY, "theirs-7"),))
+    assert "call" not in after
+    assert call_pairs() == ()
+
+
+@pytest.mark.parametrize("told", ["", "x" * 65, "a b", "a\nb", "é"])
+def test_an_id_that_does_not_belong_into_a_log_is_replaced(told: str) -> None:
+    try:
+        assert re.fullmatch(r"[0-9a-f]{16}", begin_call([(CALL_KEY, told)]))
+    finally:
+        end_call()
