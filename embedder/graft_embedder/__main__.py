@@ -51,6 +51,7 @@ def _serve(home: Home, settings: Settings, given: argparse.Namespace) -> int:
         model=given.model or default_model_name(home, settings.text("model")),
         socket_name=given.socket_name or "",
         ready_fd=given.ready_fd,
+        read_settings=lambda: load(os.environ, home.config_file),
     )
     return serve(home, settings, options)
 

@@ -1,6 +1,6 @@
 """Run the embedder as a service: settings to loader, loader to servicer, servicer to socket."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import grpc
@@ -10,6 +10,7 @@ from graft.wire.daemon import Control, DaemonOptions, run_daemon
 from graft.wire.events import start_logging
 from graft.wire.health import set_serving
 from graft.wire.paths import Home
+from graft.wire.reload import Reloader
 from graft.wire.settings import Settings
 from graft_embedder.loader import LoaderOptions, ModelLoader
 from graft_embedder.native_output import join_output_to_log
@@ -26,11 +27,13 @@ class ServeOptions:
         model: name of the model to serve.
         socket_name: names the socket; empty: the model does.
         ready_fd: descriptor to tell when it listens; None when nobody waits.
+        read_settings: reads the settings again.
     """
 
     model: str
     socket_name: str
     ready_fd: int | None
+    read_settings: Callable[[], Settings]
 
 
 def serve(home: Home, settings: Settings, options: ServeOptions) -> int:
@@ -71,6 +74,7 @@ def serve(home: Home, settings: Settings, options: ServeOptions) -> int:
             idle_minutes=settings.number("idle_minutes"),
             ready_fd=options.ready_fd,
             not_use=NOT_USE,
+            reload=Reloader(options.read_settings, settings).reload,
         ),
         register=register,
         busy=lambda: any(loader.calls() for loader in loaders),

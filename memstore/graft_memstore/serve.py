@@ -46,6 +46,7 @@ from graft.wire.errors import ServiceError, StoppingError
 from graft.wire.events import event, start_logging
 from graft.wire.health import set_serving
 from graft.wire.listening import ListenError
+from graft.wire.reload import Reloader
 from graft_memstore.embedder_place import Launch, Others, Places
 from graft_memstore.embedders import Embedders, extra_obstacle
 from graft_memstore.ids import IdMaker
@@ -140,6 +141,7 @@ def serve(settings: MemstoreSettings, ready_fd: int | None) -> int:
             idle_minutes=settings.values.number("idle_minutes"),
             ready_fd=ready_fd,
             not_use=NOT_USE,
+            reload=Reloader(settings.read_again, settings.values, memstore.shown.update).reload,
             around=() if metrics is None else (metrics.calls,),
             # Refusals of the wall are on record as well.
             inside=(recorder, WallInterceptor(memstore.profiles, memstore.find_receipt)),
@@ -179,6 +181,7 @@ class Memstore:
 
     def __init__(self, settings: MemstoreSettings) -> None:
         self._settings = settings
+        self.shown = settings.shown()
         self.metrics = _metrics(settings.metrics_at())
         self.embedders = Embedders(places(settings))
         self.upkeep = Upkeep(
@@ -279,7 +282,7 @@ class Memstore:
             embedder=self.embedders,
             process=control,
             reports=self.embedders.reports,
-            settings=self._settings.shown(),
+            settings=self.shown,
         )
 
     def _backup_parts(self) -> BackupParts:

@@ -52,6 +52,14 @@ class MemstoreSettings:
         home = Home.resolve(environ)
         return cls(home=home, values=load(environ, home.config_file), environ=environ)
 
+    def read_again(self) -> Settings:
+        """Return what the settings would be if the process were started now.
+
+        Raises:
+            SettingError: a setting has a value that cannot be meant.
+        """
+        return load(self.environ, self.home.config_file)
+
     def listening(self) -> Listening | None:
         """Return where to listen besides the socket; None: nowhere.
 

@@ -93,6 +93,8 @@ Type=exec
 # One that a command has started would keep this one out of the home.
 ExecStartPre=-{stop_line}
 ExecStart={" ".join(_quoted(each) for each in unit.command())}
+# Has the log's settings read again.
+ExecReload=/bin/kill -HUP $MAINPID
 {variables}
 # Where messages of graft send their reader.
 StandardOutput=append:{log}

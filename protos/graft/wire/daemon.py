@@ -59,6 +59,7 @@ class DaemonOptions:
         inside: what sees each call, and refusals as they are raised.
         remote: where it listens besides its socket; None: nowhere.
         socket_name: names its socket where that is not to be the service's name; empty: it is.
+        reload: reads its settings again, when SIGHUP asks for it; None: there is nothing to read.
         log_bytes_max: size from which on its log is put aside, looked at once a second.
     """
 
@@ -72,6 +73,7 @@ class DaemonOptions:
     inside: tuple[grpc.ServerInterceptor, ...] = ()
     remote: "Remote | None" = None
     socket_name: str = ""
+    reload: Callable[[], None] | None = None
     log_bytes_max: int = LOG_BYTES_MAX
 
 
@@ -88,6 +90,7 @@ class Control:
         # its time has passed in between: a process that was held up then would never end.
         with contextlib.suppress(queue.Empty):
             self._stops.get_nowait()
+        self._reloads: queue.SimpleQueue[None] = queue.SimpleQueue()
         self.started = time.monotonic()
         self.health = health.HealthServicer()
 
@@ -117,6 +120,19 @@ class Control:
     def request_stop(self) -> None:
         """End the process once the calls in flight have finished."""
         self._stops.put(None)
+
+    def request_reload(self) -> None:
+        """Have the settings read again within a second or so."""
+        self._reloads.put(None)
+
+    def reload_was_asked(self) -> bool:
+        """Tell whether somebody asked for that since this was last looked at."""
+        asked = False
+        with contextlib.suppress(queue.Empty):
+            while True:
+                self._reloads.get_nowait()
+                asked = True
+        return asked
 
     def wait(self, seconds: float) -> bool:
         """Wait for a stop request; tell whether there was one."""
@@ -162,6 +178,7 @@ def run_daemon(
     control = Control(activity, busy)
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: control.request_stop())
+    signal.signal(signal.SIGHUP, lambda *_: control.request_reload())
     servers = _servers(options, activity)
     path, inode = _open(options, servers, control, register)
     _tell(options.ready_fd, READY)
@@ -311,6 +328,8 @@ def _wait(
     pause = min(WATCH_SECONDS, idle_limit / 4) if idle_limit else WATCH_SECONDS
     while not control.wait(pause):
         _look_after_log(options)
+        if control.reload_was_asked() and options.reload is not None:
+            options.reload()
         if _inode(path) != inode:
             return "its socket has gone", None
         if not idle_limit or control.idle_seconds() < idle_limit:

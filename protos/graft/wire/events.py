@@ -124,7 +124,8 @@ class JsonFormatter(logging.Formatter):
 def start_logging(level: str, log_format: str = TEXT) -> None:
     """Log the events of this process from *level* on to its standard error.
 
-    An exception that ends a thread, or that nobody can be told of, is an event as well.
+    Called again it changes both. An exception that ends a thread, or that nobody can be told of,
+    is an event as well.
 
     Args:
         level: least level that is logged.
@@ -133,14 +134,13 @@ def start_logging(level: str, log_format: str = TEXT) -> None:
     """
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(JsonFormatter() if log_format == JSON else EventFormatter(EVENT_FORMAT))
-    logging.basicConfig(level=level.upper(), handlers=[handler])
+    logging.basicConfig(level=level.upper(), handlers=[handler], force=True)
     # Otherwise an event that cannot be written is told with its arguments and all that led to it.
     logging.raiseExceptions = False
     threading.excepthook = _log_end_of_thread
     sys.unraisablehook = _log_unraisable
-    if log_format == JSON:
-        sys.excepthook = _log_end_of_process
-        logging.captureWarnings(capture=True)
+    sys.excepthook = _log_end_of_process if log_format == JSON else sys.__excepthook__
+    logging.captureWarnings(capture=log_format == JSON)
 
 
 def tell_refusal(problem: str, log_format: str) -> None:
