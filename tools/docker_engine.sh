@@ -4,9 +4,9 @@
 #   tools/docker_engine.sh start   prints the variables to export; safe to run again
 #   tools/docker_engine.sh stop
 #
-# For Debian, as root, where no engine answers. Nothing is taken from a container registry: the base
-# images that the Dockerfiles name are made by debootstrap from the mirror that apt uses already, and
-# bear their names in this engine alone. Compose and buildx come from the next Debian where this one
+# For Debian, as root, where no engine answers. Where no container registry can be reached, the base
+# image that the Dockerfiles name is made by debootstrap from the mirror that apt uses already, and
+# bears its name in this engine alone. Compose and buildx come from the next Debian where this one
 # has them too old. Everything lies in $GRAFT_DOCKER_DIR.
 set -euo pipefail
 
@@ -75,6 +75,7 @@ engine() {
 
 base() {
   docker image inspect "$BASE" > /dev/null 2>&1 && return 0
+  docker pull --quiet "$BASE" > /dev/null 2>&1 && return 0
   if [ ! -f "$DIRECTORY/base.tar" ]; then
     say "Making the base image (three to five minutes)"
     rm -rf "$DIRECTORY/root"

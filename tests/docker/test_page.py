@@ -10,7 +10,7 @@ from tests.e2e.test_from_outside import write_pair
 
 PAGE = ROOT / "docs" / "docker.md"
 IDENTITY = "#!/bin/sh\necho {user}\n"
-COMMANDS = 19
+COMMANDS = 20
 
 
 def commands() -> list[str]:
@@ -41,4 +41,5 @@ def test_every_command_of_the_page_works(tmp_path: Path) -> None:
 
     assert done.status == 0, (done.out[-2_000:], done.err[-6_000:])
     assert len(commands()) >= COMMANDS
+    assert (person / "notes.graft-backup").is_file()
     assert done.out.count("Set it to the company's CA bundle.") == 2

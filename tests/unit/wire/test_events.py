@@ -55,7 +55,9 @@ def lines() -> Iterator[Callable[[], list[dict[str, Any]]]]:
     logger = logging.getLogger("json")
     logger.addHandler(handler)
     logger.setLevel(logging.DEBUG)
+    logger.propagate = False  # what is no text cannot be told by a test that runs beside others
     yield lambda: [json.loads(line) for line in stream.getvalue().splitlines()]
+    logger.propagate = True
     logger.removeHandler(handler)
 
 
