@@ -29,6 +29,7 @@ from graft_client.errors import NobodyAnsweredError, SettingsError, WrongBuildEr
 from graft_client.operations import DAEMON
 from graft_client.programs import INSTALL_LINE, MEMSTORE, MEMSTORE_MODULES, missing
 from graft_client.settings import DATABASE_KEY_VARIABLE, Configuration
+from graft_client.tracing import trace_pairs
 
 POLL_SECONDS = 0.02
 STOP_SECONDS = 10.0
@@ -77,6 +78,7 @@ class Services:
             SettingsError: there is a target on TCP and no token for it.
         """
         told = self._configuration.metadata(self.build)
+        told += trace_pairs(self._configuration.environ)
         if not isinstance(self._configuration.target, Endpoint):
             return told
         return (*told, (AUTHORIZATION_KEY, f"Bearer {self._configuration.token()}"))

@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from graft.wire.events import start_logging, tell_refusal
+from graft.wire.listening import ListenError
 from graft.wire.models import BGE_M3, MODEL_NAME, RegistryError, default_model_name
 from graft.wire.paths import Home, UnsafeDirectoryError
 from graft.wire.settings import SettingError, Settings, load, log_format
@@ -19,6 +20,7 @@ from graft_embedder.provision import provide
 from graft_embedder.serve import ServeOptions, serve
 
 DONE, REFUSED, WRONG_USAGE = 0, 1, 2
+REFUSALS = (ListenError, ModelFileError, RegistryError, UnsafeDirectoryError, SettingError)
 
 SOCKET_NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,39}")
 
@@ -34,7 +36,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         settings = load(environ, home.config_file)
         return COMMANDS[options.command](home, settings, options)
-    except (ModelFileError, RegistryError, UnsafeDirectoryError, SettingError) as error:
+    except REFUSALS as error:
         setting = isinstance(error, SettingError)
         if options.command in LOGGED:
             tell_refusal(str(error), log_format(environ, home.config_file))

@@ -12,11 +12,13 @@ from graft.wire.health import set_serving
 from graft.wire.paths import Home
 from graft.wire.reload import Reloader
 from graft.wire.settings import Settings
+from graft.wire.tracing import open_tracing
 from graft_embedder.loader import LoaderOptions, ModelLoader
 from graft_embedder.native_output import join_output_to_log
 from graft_embedder.service import NOT_USE, SERVICE, EmbedderServicer
 
 DOMAIN = "graft.embedder"
+TRACED_AS = "graft-embedder"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,6 +42,7 @@ def serve(home: Home, settings: Settings, options: ServeOptions) -> int:
     """Serve a model until told to stop; return the exit status."""
     start_logging(settings.text("log_level"), settings.text("log_format"))
     join_output_to_log()
+    tracing = open_tracing(TRACED_AS, settings.text("traces"))
     loaders: list[ModelLoader] = []
 
     def register(servers: Sequence[grpc.Server], control: Control) -> Sequence[str]:
@@ -64,6 +67,8 @@ def serve(home: Home, settings: Settings, options: ServeOptions) -> int:
     def stop() -> None:
         for loader in loaders:
             loader.stop()
+        if tracing is not None:
+            tracing.stop()
 
     return run_daemon(
         DaemonOptions(
@@ -74,6 +79,7 @@ def serve(home: Home, settings: Settings, options: ServeOptions) -> int:
             idle_minutes=settings.number("idle_minutes"),
             ready_fd=options.ready_fd,
             not_use=NOT_USE,
+            around=() if tracing is None else (tracing.calls,),
             reload=Reloader(options.read_settings, settings).reload,
         ),
         register=register,

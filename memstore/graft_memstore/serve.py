@@ -47,6 +47,7 @@ from graft.wire.events import event, start_logging
 from graft.wire.health import set_serving
 from graft.wire.listening import ListenError
 from graft.wire.reload import Reloader
+from graft.wire.tracing import open_tracing
 from graft_memstore.embedder_place import Launch, Others, Places
 from graft_memstore.embedders import Embedders, extra_obstacle
 from graft_memstore.ids import IdMaker
@@ -92,6 +93,7 @@ if TYPE_CHECKING:
 
 SERVICE = "memstore"
 DOMAIN = "graft.memory"
+TRACED_AS = "graft-memstore"
 
 AUDIT = audit_service_pb2.DESCRIPTOR.services_by_name["AuditService"].full_name
 BACKUPS = backups_service_pb2.DESCRIPTOR.services_by_name["BackupsService"].full_name
@@ -132,7 +134,7 @@ def serve(settings: MemstoreSettings, ready_fd: int | None) -> int:
     memstore = Memstore(settings)
     recorder = RefusalRecorder(memstore.profiles, memstore.upkeep.scribe)
     listening = settings.listening()
-    metrics = memstore.metrics
+    around = [each.calls for each in (memstore.tracing, memstore.metrics) if each is not None]
     return run_daemon(
         DaemonOptions(
             home=settings.home,
@@ -142,7 +144,7 @@ def serve(settings: MemstoreSettings, ready_fd: int | None) -> int:
             ready_fd=ready_fd,
             not_use=NOT_USE,
             reload=Reloader(settings.read_again, settings.values, memstore.shown.update).reload,
-            around=() if metrics is None else (metrics.calls,),
+            around=tuple(around),
             # Refusals of the wall are on record as well.
             inside=(recorder, WallInterceptor(memstore.profiles, memstore.find_receipt)),
             remote=None
@@ -183,6 +185,7 @@ class Memstore:
         self._settings = settings
         self.shown = settings.shown()
         self.metrics = _metrics(settings.metrics_at())
+        self.tracing = open_tracing(TRACED_AS, settings.values.text("traces"), PASSAGES)
         self.embedders = Embedders(places(settings))
         self.upkeep = Upkeep(
             self.embedders,
@@ -328,6 +331,8 @@ class Memstore:
         """Put everything away: the threads, the files, the embedders."""
         if self.metrics is not None:
             self.metrics.page.stop()
+        if self.tracing is not None:
+            self.tracing.stop()
         self.closer.stop()
         self.upkeep.stop()
         self.profiles.close()

@@ -12,7 +12,7 @@ from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
 from typing_extensions import override
 
 from graft.memory.v1 import recall_service_pb2
-from graft.wire.server import Way, passed
+from graft.wire.server import Way, passed, status_of
 from graft_memstore.metrics.families import ANSWERS, CALL_SECONDS, CALLS, CALLS_RUNNING
 
 if TYPE_CHECKING:
@@ -75,7 +75,7 @@ class CallMetrics(grpc.ServerInterceptor):
             finally:
                 self._running.dec()
                 self._seconds.labels(name).observe(time.monotonic() - started)
-                self._calls.labels(name, _ended(context, code).name).inc()
+                self._calls.labels(name, status_of(context, code).name).inc()
 
         return passed(handler, way)
 
@@ -89,11 +89,3 @@ def _short(method: str) -> str:
     """Return service and rpc of ``/package.Service/Rpc``, such as ``NotesService.InsertNote``."""
     service, _, rpc = method.removeprefix("/").partition("/")
     return f"{service.rpartition('.')[2]}.{rpc}"
-
-
-def _ended(context: grpc.ServicerContext, code: grpc.StatusCode) -> grpc.StatusCode:
-    """Return the status of a call: what was set, or whether its caller went, else *code*."""
-    told = context.code()  # type: ignore[attr-defined] # stubs lack it
-    if isinstance(told, grpc.StatusCode):
-        return told
-    return code if context.is_active() else grpc.StatusCode.CANCELLED

@@ -14,6 +14,7 @@ CALL_ID = re.compile(r"[0-9A-Za-z._-]{1,64}")
 RANDOM_BYTES = 8
 
 _current: ContextVar[str] = ContextVar("call", default="")
+_carried: ContextVar[tuple[tuple[str, str], ...]] = ContextVar("carried", default=())
 
 
 def current_call() -> str:
@@ -39,4 +40,9 @@ def end_call() -> None:
 def call_pairs() -> tuple[tuple[str, str], ...]:
     """Return the metadata that a call made on the way of the present one carries."""
     call = _current.get()
-    return ((CALL_KEY, call),) if call else ()
+    return (((CALL_KEY, call),) if call else ()) + _carried.get()
+
+
+def carry(pairs: tuple[tuple[str, str], ...]) -> None:
+    """Have calls on the way of the present one carry *pairs* as well."""
+    _carried.set(pairs)

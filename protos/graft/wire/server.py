@@ -210,6 +210,14 @@ class Way(Generic[RequestT, ReplyT]):
         return reply
 
 
+def status_of(context: grpc.ServicerContext, otherwise: grpc.StatusCode) -> grpc.StatusCode:
+    """Return how a call has ended: what was set, or whether its caller went, else *otherwise*."""
+    told = context.code()  # type: ignore[attr-defined] # stubs lack it
+    if isinstance(told, grpc.StatusCode):
+        return told
+    return otherwise if context.is_active() else grpc.StatusCode.CANCELLED
+
+
 def wrapped(
     method: str, handler: MethodHandler[RequestT, ReplyT], around: Around[RequestT]
 ) -> MethodHandler[RequestT, ReplyT]:

@@ -207,6 +207,14 @@ SETTINGS = (
         " takes the extra metrics; empty: nowhere.",
     ),
     Setting(
+        name="traces",
+        variable="GRAFT_TRACES",
+        rule=or_empty(loopback_address()),
+        default="",
+        help="Collector of OpenTelemetry's (OTLP over gRPC, HOST:PORT of this machine alone) that"
+        " services tell of their calls; takes the extra otel; empty: none.",
+    ),
+    Setting(
         name="embedder",
         variable="GRAFT_EMBEDDER",
         rule=or_empty(socket_address()),

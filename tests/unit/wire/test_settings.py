@@ -63,6 +63,7 @@ WRONG = {
     "misses": ["maybe", "2", "-1"],
     "upkeep": ["maybe", "2", "-1"],
     "metrics": ["0.0.0.0:1", "9464", "127.0.0.1", "example.org:1", "10.0.0.1:1", "h:x"],
+    "traces": ["http://127.0.0.1:4317", "collector.example:4317", "127.0.0.1"],
     "embedder": ["unix:relative", "unix:", "/" + "x" * 107, "/a\nb", "tls://h:1", "tcp://h:1"],
     "target": [
         *("example.org:7000", "unix:relative", "unix:", "/" + "x" * 107, "/a\nb", "/\ud800"),
@@ -105,6 +106,7 @@ RIGHT = {
     ],
     "embedder": ["", "/run/e.sock", "unix:/run/graft/embedder.sock", "/" + "x" * 106],
     "metrics": ["", "127.0.0.1:9464", "localhost:0", "[::1]:1"],
+    "traces": ["", "127.0.0.1:4317", "localhost:4317"],
     "token_file": ["", "/run/secrets/token", "~/token"],
     "tls_ca": ["", "/etc/ca.pem", "~/ca.pem"],
     "tls_cert": ["", "/etc/cert.pem"],
