@@ -10,6 +10,7 @@ import pytest
 from tests.e2e.conftest import Shell
 
 SECONDS = 60.0
+STATUS = "answered method=/graft.memory.v1.DaemonService/GetStatus"
 
 
 def wait_for(shell: Shell, log: str, words: str, times: int = 1) -> str:
@@ -31,19 +32,19 @@ def configure(shell: Shell, text: str) -> None:
 def test_both_services_take_over_how_they_log_and_tell_what_waits(shell: Shell) -> None:
     shell.run("start", "--load")
     (memstore,), (embedder,) = shell.daemons("memstore"), shell.daemons("embedder")
-    log = shell.home / "memstore.log"
-    shell.query("what is asked before")
-    assert "answered" not in log.read_text("utf-8")
+    shell.run("status")  # so short a call has a line with debug alone
+    assert STATUS not in (shell.home / "memstore.log").read_text("utf-8")
 
     configure(shell, 'log_level = "debug"\nidle_minutes = 7\n')
     for pid in (memstore, embedder):
         os.kill(pid, signal.SIGHUP)
     told = wait_for(shell, "memstore", "reloaded")
     wait_for(shell, "embedder-starter", "reloaded log_level=debug")
+    shell.run("status")
     shell.query("what is asked after")
 
     assert "log_level=debug log_format=text wait_for_a_restart=idle_minutes" in told
-    wait_for(shell, "memstore", "answered method=/graft.memory.v1.RecallService/Query")
+    wait_for(shell, "memstore", STATUS)
     wait_for(shell, "embedder-starter", "answered method=/graft.embedder.v1.EmbedderService/Embed")
     assert shell.daemons("memstore") == [memstore]
     running = shell.run("config", "show", "--json").out
