@@ -262,7 +262,8 @@ class Memstore:
 
     def _begin(self, control: Control) -> Sequence[str]:
         if self.metrics is not None:
-            self.metrics.look_at(self.profiles, self.embedders.reports, self._receipts_dropped)
+            dropped, reports = self._receipts_dropped, self.embedders.reports
+            self.metrics.look_at(self.profiles, reports, dropped, wall_clock_ms)
             self.metrics.page.start()
         set_serving(control.health, NAMES, serving=True)
         threading.Thread(target=self.resume, name="resume", daemon=True).start()

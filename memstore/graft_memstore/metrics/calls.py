@@ -56,8 +56,11 @@ class CallMetrics(grpc.ServerInterceptor):
         """Wrap the handlers of our own services; health and reflection are not counted."""
         method = handler_call_details.method
         handler = continuation(handler_call_details)
-        if handler is None or method.startswith("/grpc."):
+        if method.startswith("/grpc."):
             return handler
+        if handler is None:  # no such rpc: gRPC answers that itself
+            self._calls.labels(OTHER, grpc.StatusCode.UNIMPLEMENTED.name).inc()
+            return None
         name = _short(method) if method in self._known else OTHER
 
         @contextmanager

@@ -23,7 +23,7 @@ from graft_memstore.store.coverage import count_vectors
 from graft_memstore.store.database import Connection
 from graft_memstore.store.erasures import count_erasures
 from graft_memstore.store.models import read_model
-from graft_memstore.store.pending import count_pending
+from graft_memstore.store.pending import count_pending, waiting_since
 from graft_memstore.store.profile import Profile
 from graft_memstore.store.profiles import Profiles
 from graft_memstore.store.vectors import count_chunks_until
@@ -40,6 +40,7 @@ class HomeCollector(Collector):
         profiles: of the home.
         reports: tells how the embedders of the given models are; starts nothing.
         dropped: tells how many receipts of a profile were lost.
+        now_ms: clock of what is recorded.
         build: of this installation.
     """
 
@@ -48,11 +49,13 @@ class HomeCollector(Collector):
         profiles: Profiles[VectorIndex],
         reports: Callable[[Sequence[str]], list[EmbedderReport]],
         dropped: Callable[[str], int],
+        now_ms: Callable[[], int],
         build: str,
     ) -> None:
         self._profiles = profiles
         self._reports = reports
         self._dropped = dropped
+        self._now_ms = now_ms
         self._build = build
 
     @override
@@ -66,7 +69,7 @@ class HomeCollector(Collector):
         for profile in opened:
             try:
                 with profile.snapshot() as connection:
-                    figures, model = _figures(profile, connection)
+                    figures, model = self._figures(profile, connection)
             except ServiceError:
                 continue  # it is being closed, or cannot be read; the others are told
             for family, value in figures.items():
@@ -85,10 +88,44 @@ class HomeCollector(Collector):
         yield dropped
         yield from _embedders(self._reports(list(models)))
 
+    def _figures(
+        self, profile: Profile[VectorIndex], connection: Connection
+    ) -> tuple[dict[Family, float], str]:
+        """Return what is told of a profile, and the name of its model."""
+        model = read_model(connection, ModelRole.SERVING)
+        # Looked at before the file's rows are counted: what comes in between counts as behind.
+        index = profile.index
+        view = None if index is None else index.view
+        vectors = 0 if model is None else count_vectors(connection, model.model_id)
+        taken_in = 0
+        if view is not None and index is not None and model is not None:
+            is_of_model = index.model_id == model.model_id
+            taken_in = (
+                count_chunks_until(connection, model.model_id, view.mark) if is_of_model else 0
+            )
+        figures: dict[Family, float] = {
+            families.VECTORS: vectors,
+            families.PENDING: count_pending(connection),
+            families.PENDING_SECONDS: self._waited_seconds(connection),
+            families.INDEX_LOADED: int(view is not None),
+            families.INDEX_ROWS: 0 if view is None else view.count,
+            families.INDEX_BEHIND: vectors - taken_in,
+            families.ERASING: count_erasures(connection),
+            families.DATABASE_BYTES: _size(profile.path),
+            families.WAL_BYTES: _size(profile.path.with_name(profile.path.name + WAL_SUFFIX)),
+        }
+        return figures, "" if model is None else model.name
+
+    def _waited_seconds(self, connection: Connection) -> float:
+        since = waiting_since(connection)
+        # A note may come from a machine whose clock is ahead.
+        return 0.0 if since is None else max(self._now_ms() - since, 0) / 1_000
+
 
 PROFILE_GAUGES = (
     families.VECTORS,
     families.PENDING,
+    families.PENDING_SECONDS,
     families.INDEX_LOADED,
     families.INDEX_ROWS,
     families.INDEX_BEHIND,
@@ -96,32 +133,6 @@ PROFILE_GAUGES = (
     families.DATABASE_BYTES,
     families.WAL_BYTES,
 )
-
-
-def _figures(
-    profile: Profile[VectorIndex], connection: Connection
-) -> tuple[dict[Family, float], str]:
-    """Return what is told of a profile, and the name of its model."""
-    model = read_model(connection, ModelRole.SERVING)
-    # Looked at before the file's rows are counted: what comes in between counts as behind.
-    index = profile.index
-    view = None if index is None else index.view
-    vectors = 0 if model is None else count_vectors(connection, model.model_id)
-    taken_in = 0
-    if view is not None and index is not None and model is not None:
-        is_of_model = index.model_id == model.model_id
-        taken_in = count_chunks_until(connection, model.model_id, view.mark) if is_of_model else 0
-    figures: dict[Family, float] = {
-        families.VECTORS: vectors,
-        families.PENDING: count_pending(connection),
-        families.INDEX_LOADED: int(view is not None),
-        families.INDEX_ROWS: 0 if view is None else view.count,
-        families.INDEX_BEHIND: vectors - taken_in,
-        families.ERASING: count_erasures(connection),
-        families.DATABASE_BYTES: _size(profile.path),
-        families.WAL_BYTES: _size(profile.path.with_name(profile.path.name + WAL_SUFFIX)),
-    }
-    return figures, "" if model is None else model.name
 
 
 def _size(path: Path) -> int:

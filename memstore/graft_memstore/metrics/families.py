@@ -53,6 +53,12 @@ PENDING = Family(
     labels=("profile",),
     about="Notes and questions that wait for a vector.",
 )
+PENDING_SECONDS = Family(
+    name="graft_pending_oldest_seconds",
+    kind=GAUGE,
+    labels=("profile",),
+    about="Age of the note that has waited longest for a vector; 0: none waits.",
+)
 INDEX_LOADED = Family(
     name="graft_index_loaded",
     kind=GAUGE,
@@ -131,6 +137,7 @@ FAMILIES = (
     PROFILES_OPEN,
     VECTORS,
     PENDING,
+    PENDING_SECONDS,
     INDEX_LOADED,
     INDEX_ROWS,
     INDEX_BEHIND,

@@ -36,6 +36,8 @@ class Metrics:
         profiles: Profiles[VectorIndex],
         reports: Callable[[Sequence[str]], list[EmbedderReport]],
         dropped: Callable[[str], int],
+        now_ms: Callable[[], int],
     ) -> None:
         """Tell of a home as well; see `HomeCollector`."""
-        self._registry.register(HomeCollector(profiles, reports, dropped, build_id()))
+        collector = HomeCollector(profiles, reports, dropped, now_ms, build_id())
+        self._registry.register(collector)

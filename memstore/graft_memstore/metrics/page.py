@@ -1,5 +1,6 @@
 """The page that Prometheus reads, on this machine's loopback address alone."""
 
+import contextlib
 import logging
 import socket
 import socketserver
@@ -18,7 +19,10 @@ from graft.wire.listening import ListenError
 
 PATH = "/metrics"
 IDLE_SECONDS = 5.0
-"""How long a connection may say nothing, or take to read."""
+"""How long a connection may say nothing, or read nothing."""
+
+CONNECTION_SECONDS = 15.0
+"""How long it may take in all: one that says a letter now and then would keep its place."""
 
 CONNECTIONS_MAX = 8
 HTTP_PORT = 80
@@ -32,11 +36,18 @@ class MetricsPage:
     Args:
         endpoint: where, on the loopback address.
         registry: what is told.
+        connection_seconds: how long one connection may take.
     """
 
-    def __init__(self, endpoint: Endpoint, registry: CollectorRegistry) -> None:
+    def __init__(
+        self,
+        endpoint: Endpoint,
+        registry: CollectorRegistry,
+        connection_seconds: float = CONNECTION_SECONDS,
+    ) -> None:
         self._endpoint = endpoint
         self._registry = registry
+        self._connection_seconds = connection_seconds
         self._server: _Server | None = None
 
     def start(self) -> Endpoint:
@@ -46,7 +57,7 @@ class MetricsPage:
             ListenError: the address is taken, or is none of this machine's.
         """
         try:
-            self._server = _Server(self._endpoint, self._registry)
+            self._server = _Server(self._endpoint, self._registry, self._connection_seconds)
         except OSError as error:
             raise ListenError(
                 f"the metrics cannot be told at {self._endpoint.address}"
@@ -72,8 +83,11 @@ class _Server(ThreadingHTTPServer):
     daemon_threads = True
     block_on_close = False
 
-    def __init__(self, endpoint: Endpoint, registry: CollectorRegistry) -> None:
+    def __init__(
+        self, endpoint: Endpoint, registry: CollectorRegistry, connection_seconds: float
+    ) -> None:
         self.registry = registry
+        self._connection_seconds = connection_seconds
         self.places = threading.BoundedSemaphore(CONNECTIONS_MAX)
         if ":" in endpoint.host:
             self.address_family = socket.AF_INET6
@@ -94,9 +108,14 @@ class _Server(ThreadingHTTPServer):
 
     @override
     def process_request_thread(self, request: object, client_address: object) -> None:
+        assert isinstance(request, socket.socket), "it listens on TCP"
+        end = threading.Timer(self._connection_seconds, _cut, (request,))
+        end.daemon = True
+        end.start()
         try:
-            super().process_request_thread(request, client_address)  # type: ignore[arg-type] # as above
+            super().process_request_thread(request, client_address)
         finally:
+            end.cancel()
             self.places.release()
 
     @override
@@ -114,7 +133,17 @@ class _Handler(BaseHTTPRequestHandler):
         elif urlsplit(self.path).path != PATH:
             self._answer(404, f"the page is {PATH}\n".encode("ascii"))
         else:
-            self._answer(200, generate_latest(self._page.registry), CONTENT_TYPE_LATEST)
+            self._tell()
+
+    def _tell(self) -> None:
+        try:
+            page = generate_latest(self._page.registry)
+        except Exception:
+            # The thread's root: the log tells what a reader cannot, and the next one is answered.
+            log.exception(event("bug", path=PATH))
+            self._answer(500, b"the log of the memstore tells why there are no metrics\n")
+        else:
+            self._answer(200, page, CONTENT_TYPE_LATEST)
 
     @property
     def _page(self) -> _Server:
@@ -148,6 +177,11 @@ class _Handler(BaseHTTPRequestHandler):
     @override
     def log_message(self, format: str, *args: object) -> None:
         """Say nothing: a request may hold anything."""
+
+
+def _cut(connection: socket.socket) -> None:
+    with contextlib.suppress(OSError):  # it has ended by itself
+        connection.shutdown(socket.SHUT_RDWR)
 
 
 def _is_loopback(host: str) -> bool:

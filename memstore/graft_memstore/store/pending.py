@@ -82,6 +82,19 @@ SELECT count(*) FROM (
 # Reads an index whole; the table holds only what waits.
 SELECT_PENDING_COUNT = "SELECT count(*) FROM pending"
 
+# One row of each kind, the first in pending_by_model; what a reindex wants does not count.
+SELECT_WAITING_SINCE = """
+SELECT min(note.recorded_at)
+FROM json_each(:kinds) AS kind
+CROSS JOIN pending AS waits ON waits.pending_id = (
+    SELECT pending_id FROM pending
+    WHERE model_id IS NULL AND what = kind.value
+    ORDER BY pending_id
+    LIMIT 1
+)
+CROSS JOIN notes AS note ON note.id = waits.note_id
+"""
+
 SELECT_NOTE_COUNT_FOR_MODEL = """
 SELECT count(DISTINCT note_id) FROM pending WHERE model_id IS :model_id
 """
@@ -188,6 +201,12 @@ def count_pending(connection: apsw.Connection) -> int:
     """Return how many texts wait."""
     row = select_one(connection, SELECT_PENDING_COUNT, {})
     return 0 if row is None else int(row[0])
+
+
+def waiting_since(connection: apsw.Connection) -> int | None:
+    """Return when the note was recorded that waits longest for the serving model; None: none."""
+    row = select_one(connection, SELECT_WAITING_SINCE, {"kinds": json.dumps(list(PendingKind))})
+    return None if row is None or row[0] is None else int(row[0])
 
 
 def more_wait(connection: apsw.Connection, model_id: ModelId | None, count: int) -> bool:

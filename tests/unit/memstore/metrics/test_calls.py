@@ -113,6 +113,7 @@ def test_names_that_callers_choose_make_no_series(room: Room) -> None:
         room.call("NotThereAtAll")
 
     assert room.counted(OTHER, "OK") == 2
+    assert room.counted(OTHER, "UNIMPLEMENTED") == 1
     told = {
         sample.labels["method"]
         for metric in room.registry.collect()

@@ -6,7 +6,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import pytest
-from prometheus_client import CollectorRegistry, Gauge
+from prometheus_client import CollectorRegistry, Gauge, Metric
+from prometheus_client.registry import Collector
+from typing_extensions import override
 
 from graft.wire.endpoints import Endpoint
 from graft.wire.listening import ListenError
@@ -35,8 +37,12 @@ class Served:
 
 
 @pytest.fixture
-def served() -> Iterator[Served]:
-    registry = CollectorRegistry()
+def registry() -> CollectorRegistry:
+    return CollectorRegistry()
+
+
+@pytest.fixture
+def served(registry: CollectorRegistry) -> Iterator[Served]:
     Gauge("something", "about it", registry=registry).set(7)
     page = MetricsPage(Endpoint(host="127.0.0.1", port=0, tls=False), registry)
     port = page.start().port
@@ -99,6 +105,50 @@ def test_who_connects_and_says_nothing_holds_nobody_up_and_more_are_not_let_in(
     finally:
         for each in silent:
             each.close()
+
+
+def test_who_goes_on_saying_little_loses_its_place() -> None:
+    page = MetricsPage(
+        Endpoint(host="127.0.0.1", port=0, tls=False), CollectorRegistry(), connection_seconds=0.2
+    )
+    served = Served(page=page, port=page.start().port)
+    slow = socket.create_connection(("127.0.0.1", served.port), SECONDS)
+    # What it says comes more often than the idle time, so that this alone never ends it.
+    slow.settimeout(0.05)
+
+    ended = False
+    while not ended:
+        try:
+            slow.send(b"G")
+            ended = slow.recv(1) == b""
+        except TimeoutError:
+            continue
+        except ConnectionError:
+            ended = True
+
+    slow.close()
+    page.stop()
+
+
+def test_what_cannot_be_collected_is_an_error_of_that_reading_and_an_event(
+    served: Served, registry: CollectorRegistry, caplog: pytest.LogCaptureFixture
+) -> None:
+    class Broken(Collector):
+        @override
+        def collect(self) -> Iterator[Metric]:
+            raise KeyError("xylophone")
+
+    broken = Broken()
+    registry.register(broken)
+    status, body = served.get()
+    registry.unregister(broken)
+
+    assert status == 500
+    assert "xylophone" not in body
+    assert [str(each.msg) for each in caplog.records if each.levelname == "ERROR"] == [
+        "bug path=/metrics"
+    ]
+    assert served.get()[0] == 200
 
 
 def test_an_address_that_is_taken_is_told(served: Served) -> None:
