@@ -14,6 +14,8 @@ from opentelemetry.proto.trace.v1 import trace_pb2
 from tests.e2e.conftest import Shell
 from typing_extensions import override
 
+from graft.wire.paths import Home
+
 SECONDS = 60.0
 TRACE, PARENT = "4bf92f3577b34da6a3ce929d0e0e4736", "00f067aa0ba902b7"
 SECRET = "xylophone"  # noqa: S105 - a word to look for
@@ -116,6 +118,26 @@ def test_without_the_setting_nobody_is_told_and_nothing_of_it_is_imported(
         assert "graft" in done.stdout
         assert "opentelemetry" not in done.stdout
         assert "prometheus_client" not in done.stdout
+
+
+def test_a_memstore_with_a_proxy_in_its_environment_reaches_the_collector_without_it(
+    shell: Shell, collector: tuple[Collector, str]
+) -> None:
+    kept, address = collector
+    # As a unit or a container runs it; one that `graft` starts is not given such variables.
+    proxy = {"grpc_proxy": "http://127.0.0.1:9", "no_grpc_proxy": "none.example"}
+    command = [sys.executable, "-m", "graft_memstore", "serve", "--home", str(shell.home)]
+    environ = {**shell.environment(), **proxy, "GRAFT_TRACES": address}
+    with subprocess.Popen(command, env=environ, stderr=subprocess.PIPE) as memstore:
+        assert memstore.stderr is not None
+        while not Home(root=shell.home).record("memstore").exists():
+            assert memstore.stderr.readline(), "the memstore ended before it was ready"
+        refused = shell.run("get", "ffffffff")
+        memstore.terminate()
+        memstore.communicate(timeout=SECONDS)
+
+    assert refused.status == 1
+    assert kept.wait_for("graft.memory.v1.NotesService/GetNote")
 
 
 def test_a_collector_that_is_gone_holds_no_call_and_no_end_up(shell: Shell) -> None:

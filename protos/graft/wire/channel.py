@@ -27,11 +27,16 @@ SOCKET_OPTIONS: tuple[tuple[str, int | str], ...] = (
     ("grpc.default_authority", "localhost"),
 )
 
-
 TCP_OPTIONS: tuple[tuple[str, int | str], ...] = (
     *CHANNEL_OPTIONS,
     # A handshake with a busy machine far away is given the time that it takes.
     ("grpc.min_reconnect_backoff_ms", 10_000),
+)
+LOOPBACK_OPTIONS: tuple[tuple[str, int | str], ...] = (
+    *TCP_OPTIONS,
+    # A proxy of the environment (grpc_proxy, https_proxy, http_proxy) would be told what is said
+    # plainly, token and all, and seek the address on its own machine. TLS far away may take one.
+    ("grpc.enable_http_proxy", 0),
 )
 
 
@@ -40,20 +45,24 @@ def open_channel(at: Path | Endpoint, trust: Trust = PLAIN) -> grpc.Channel:
 
     *trust* matters where TLS is spoken: the other end's certificate must be for the address.
     """
-    if isinstance(at, Path):
-        return grpc.insecure_channel(f"unix:{at}", options=SOCKET_OPTIONS)
-    if not at.tls:
-        return grpc.insecure_channel(at.address, options=TCP_OPTIONS)
-    return grpc.secure_channel(at.address, _credentials(trust), options=TCP_OPTIONS)
+    target, options = _target(at)
+    if isinstance(at, Path) or not at.tls:
+        return grpc.insecure_channel(target, options=options)
+    return grpc.secure_channel(target, _credentials(trust), options=options)
 
 
 def open_async_channel(at: Path | Endpoint, trust: Trust = PLAIN) -> grpc.aio.Channel:
     """Open the asyncio twin of `open_channel`."""
+    target, options = _target(at)
+    if isinstance(at, Path) or not at.tls:
+        return grpc.aio.insecure_channel(target, options=options)
+    return grpc.aio.secure_channel(target, _credentials(trust), options=options)
+
+
+def _target(at: Path | Endpoint) -> tuple[str, tuple[tuple[str, int | str], ...]]:
     if isinstance(at, Path):
-        return grpc.aio.insecure_channel(f"unix:{at}", options=SOCKET_OPTIONS)
-    if not at.tls:
-        return grpc.aio.insecure_channel(at.address, options=TCP_OPTIONS)
-    return grpc.aio.secure_channel(at.address, _credentials(trust), options=TCP_OPTIONS)
+        return f"unix:{at}", SOCKET_OPTIONS
+    return at.address, LOOPBACK_OPTIONS if at.is_loopback else TCP_OPTIONS
 
 
 def _credentials(trust: Trust) -> grpc.ChannelCredentials:
